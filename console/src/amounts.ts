@@ -1,22 +1,7 @@
-/** Formats and parses amounts. */
+/** Amounts of form fields. */
 import { amountOf } from '../../rest-facade/checkout/browser/amount-rules.js';
 import { decimalOf, digitsOf } from '../../schema/currencies.ts';
-import { formatMoney, signsOf } from '../../schema/money-format.ts';
-
-/** An amount in minor units, always with the currency's digits, so that columns align. */
-export { formatMoney as money };
-
-/** The parts of an amount that a tile shows in small letters. */
-const exact_max_chars = 15;
-
-/**
- * An amount as in `money`, abbreviated to thousands or millions where it is too long for a tile.
- */
-export const shortMoney = (amount: number, currency: string, locale: string): string => {
-  const exact = formatMoney(amount, currency, locale);
-  if (exact.length <= exact_max_chars) return exact;
-  return formatMoney(amount, currency, locale, { notation: 'compact', maximumFractionDigits: 2 });
-};
+import { signsOf } from '../../schema/money-format.ts';
 
 /** An amount as a form field holds it: `1200.00`. */
 export const amountText: (amount: number, currency: string) => string = decimalOf;

@@ -1,5 +1,27 @@
-/** Formats moments and ids, and parses moments of the person's zone and phones. */
+/**
+ * Formats amounts, moments and numbers in the person's language and zone; parses moments and phones.
+ */
 import { settingsNow } from './settings.ts';
+import { words } from './words/words.ts';
+import { formatMoney } from '../../schema/money-format.ts';
+
+/** An amount in minor units, always with the currency's digits, so that columns align. */
+export const money = (amount: number, currency: string, locale = words.locale): string =>
+  formatMoney(amount, currency, locale);
+
+/** The parts of an amount that a tile shows in small letters. */
+const exact_max_chars = 15;
+
+/**
+ * An amount as in `money`, abbreviated to thousands or millions where it is too long for a tile.
+ */
+export const shortMoney = (amount: number, currency: string): string => {
+  const exact = money(amount, currency);
+  const short = { notation: 'compact', maximumFractionDigits: 2 } as const;
+  return exact.length <= exact_max_chars
+    ? exact
+    : formatMoney(amount, currency, words.locale, short);
+};
 
 const units = [
   ['second', 60],
@@ -8,8 +30,8 @@ const units = [
 ] as const;
 
 /** How long ago, while it is less than a day; null after that. */
-const agoText = (at_ms: number, now_ms: number, locale: string): string | null => {
-  const format = new Intl.RelativeTimeFormat(locale, { numeric: 'auto', style: 'short' });
+const agoText = (at_ms: number, now_ms: number): string | null => {
+  const format = new Intl.RelativeTimeFormat(words.locale, { numeric: 'auto', style: 'short' });
   let passed = Math.round((at_ms - now_ms) / 1_000);
   for (const [unit, size] of units) {
     if (Math.abs(passed) < size) return format.format(passed, unit);
@@ -19,7 +41,10 @@ const agoText = (at_ms: number, now_ms: number, locale: string): string | null =
 };
 
 const dates = new Map<string, Intl.DateTimeFormat>();
-const dateFormat = (locale: string, options: Intl.DateTimeFormatOptions): Intl.DateTimeFormat => {
+const dateFormat = (
+  options: Intl.DateTimeFormatOptions,
+  locale = words.locale,
+): Intl.DateTimeFormat => {
   const { zone } = settingsNow();
   const inZone = zone === null ? options : { ...options, timeZone: zone };
   const name = locale + JSON.stringify(inZone);
@@ -29,21 +54,20 @@ const dateFormat = (locale: string, options: Intl.DateTimeFormatOptions): Intl.D
 };
 
 /** A moment in short form: how long ago, or its day and time. */
-export const shortMoment = (at: string, locale: string, now_ms: number): string =>
-  agoText(Date.parse(at), now_ms, locale) ??
-  dateFormat(locale, { dateStyle: 'medium', timeStyle: 'short' }).format(new Date(at));
+export const shortMoment = (at: string, now_ms: number): string =>
+  agoText(Date.parse(at), now_ms) ??
+  dateFormat({ dateStyle: 'medium', timeStyle: 'short' }).format(new Date(at));
 
 /** A moment by its day and time in digits, in the person's zone. */
-export const plainMoment = (at: string, locale: string): string =>
-  dateFormat(locale, { dateStyle: 'short', timeStyle: 'short' }).format(new Date(at));
+export const plainMoment = (at: string, locale?: string): string =>
+  dateFormat({ dateStyle: 'short', timeStyle: 'short' }, locale).format(new Date(at));
 
-export const exactMoment = (at: string, locale: string): string =>
-  dateFormat(locale, { dateStyle: 'medium', timeStyle: 'medium' }).format(new Date(at));
+export const exactMoment = (at: string): string =>
+  dateFormat({ dateStyle: 'medium', timeStyle: 'medium' }).format(new Date(at));
 
 export const utcMoment = (at: string): string => `${at.slice(0, 19).replace('T', ' ')} UTC`;
 
-export const timeOfDay = (at: Date, locale: string): string =>
-  dateFormat(locale, { timeStyle: 'medium' }).format(at);
+export const timeOfDay = (at: Date): string => dateFormat({ timeStyle: 'medium' }).format(at);
 
 /** A body of JSON, indented; any other text as it is. */
 export const prettyJson = (body: string): string => {
@@ -57,37 +81,40 @@ export const prettyJson = (body: string): string => {
 export const shortId = (id: string): string =>
   id.length > 16 ? `${id.slice(0, 4)}…${id.slice(-8)}` : id;
 
-export const wholeNumber = (count: number, locale: string): string => count.toLocaleString(locale);
+export const wholeNumber = (count: number): string => count.toLocaleString(words.locale);
 
 /** A count that may be a part of the whole: `20+`. */
-export const countText = (
-  { count, isExact }: { readonly count: number; readonly isExact: boolean },
-  locale: string,
-): string => wholeNumber(count, locale) + (isExact ? '' : '+');
+export const countText = ({
+  count,
+  isExact,
+}: {
+  readonly count: number;
+  readonly isExact: boolean;
+}): string => wholeNumber(count) + (isExact ? '' : '+');
 
-export const duration = (ms: number, locale: string): string =>
+export const duration = (ms: number): string =>
   ms < 1_000
-    ? new Intl.NumberFormat(locale, { style: 'unit', unit: 'millisecond' }).format(ms)
-    : new Intl.NumberFormat(locale, {
+    ? ms.toLocaleString(words.locale, { style: 'unit', unit: 'millisecond' })
+    : (ms / 1_000).toLocaleString(words.locale, {
         style: 'unit',
         unit: 'second',
         maximumFractionDigits: 1,
-      }).format(ms / 1_000);
+      });
 
 /** A share of one as a percentage with so many digits. */
-export const percent = (share: number, locale: string, digits: number): string =>
-  new Intl.NumberFormat(locale, { style: 'percent', minimumFractionDigits: digits }).format(share);
+export const percent = (share: number, digits: number): string =>
+  share.toLocaleString(words.locale, { style: 'percent', minimumFractionDigits: digits });
 
 /** The same without zeros at its end. */
-export const shortPercent = (share: number, locale: string, digits = 1): string =>
-  share.toLocaleString(locale, { style: 'percent', maximumFractionDigits: digits });
+export const shortPercent = (share: number, digits = 1): string =>
+  share.toLocaleString(words.locale, { style: 'percent', maximumFractionDigits: digits });
 
 export const zoneName = (): string =>
   settingsNow().zone ?? Intl.DateTimeFormat().resolvedOptions().timeZone;
 
 /** A moment as a field of date and time takes it, in the person's zone: `2026-11-23T20:15`. */
 export const toZoneField = (at: Date): string =>
-  dateFormat('sv-SE', { dateStyle: 'short', timeStyle: 'short' }).format(at).replace(' ', 'T');
+  dateFormat({ dateStyle: 'short', timeStyle: 'short' }, 'sv-SE').format(at).replace(' ', 'T');
 
 /** How far the zone is ahead of UTC at a moment, in ms. */
 const offset_ms = (at_ms: number): number => {

@@ -1,11 +1,11 @@
 /** Amounts in every currency of ISO 4217: read, written and counted in its own minor unit. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { amountFieldText, amountText, money, readAmount } from '../../console/src/amounts.ts';
+import { amountFieldText, amountText, readAmount } from '../../console/src/amounts.ts';
 import { amountOf } from '../../rest-facade/checkout/browser/amount-rules.js';
 import { formatAmount } from '../../rest-facade/checkout/language.ts';
 import { currencies, decimalOf, digitsOf, isCurrency } from '../../schema/currencies.ts';
-import { signsOf } from '../../schema/money-format.ts';
+import { formatMoney as money, signsOf } from '../../schema/money-format.ts';
 import * as sdk from '../../sdk/src/money.ts';
 import { exchangeRate, usdtOf } from '../../subgraphs/rules/money.ts';
 

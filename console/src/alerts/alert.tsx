@@ -5,14 +5,13 @@ import { useMutation } from 'urql';
 import * as graph from '../../../schema/generated/console.ts';
 import { policyReason_max_chars } from '../../../schema/limits.ts';
 import { kept, readSearch, useAddress } from '../address.ts';
-import { money } from '../amounts.ts';
-import { wholeNumber } from '../format.ts';
+import { wholeNumber, money } from '../format.ts';
 import { ActForm, type Closable } from '../parts/act-form.tsx';
-import { useRefusalText, useSend } from '../parts/outcome.tsx';
+import { refusalText, useSend } from '../parts/outcome.tsx';
 import { Facts, type Fact, Id, Moment, ObjectLink } from '../parts/texts.tsx';
-import { useAlertWords, useAlertFactWords } from '../words/alerts.ts';
-import { useFailureName } from '../words/failures.tsx';
-import { useWords } from '../words/words.ts';
+import { alertWords as own, alertFactWords } from '../words/alerts.ts';
+import { failureName } from '../words/failures.tsx';
+import { words } from '../words/words.ts';
 
 type Alert = graph.AlertsQuery['alerts']['nodes'][number];
 type Found = Pick<Alert, 'fields' | 'subjectId'>;
@@ -21,50 +20,39 @@ const amounts: ReadonlySet<graph.AlertFieldName> = new Set(['amount', 'found', '
 const numbers: ReadonlySet<graph.AlertFieldName> = new Set(['count', 'failed', 'minutes', 'hours']);
 const ids: ReadonlySet<graph.AlertFieldName> = new Set(['refund', 'receipt']);
 
-const useFacts = (): ((alert: Found) => readonly Fact[]) => {
-  const { locale, payment, payout } = useWords();
-  const { names, values } = useAlertFactWords();
-  const failureName = useFailureName();
+const factsOf = ({ fields }: Found): readonly Fact[] => {
   const known: Readonly<Record<string, string>> = {
-    ...payout.statuses,
-    ...payment.statuses,
-    ...values,
+    ...words.payout.statuses,
+    ...words.payment.statuses,
+    ...alertFactWords.values,
   };
-  return ({ fields }) => {
-    const given = new Map(fields.map(({ name, value }) => [name, value]));
-    const currency = given.get('currency');
-    const shown = (name: graph.AlertFieldName, value: string): Fact[1] => {
-      if (amounts.has(name))
-        return currency === undefined ? value : money(Number(value), currency, locale);
-      if (numbers.has(name)) return wholeNumber(Number(value), locale);
-      if (ids.has(name)) return <Id id={value} />;
-      if (name === 'ends_at') return <Moment at={value} />;
-      return name === 'reason' ? failureName(value) : (known[value] ?? value);
-    };
-    return fields
-      .filter(({ name }) => name !== 'currency')
-      .map(({ name, value }) => [names[name], shown(name, value)] as const);
+  const given = new Map(fields.map(({ name, value }) => [name, value]));
+  const currency = given.get('currency');
+  const shown = (name: graph.AlertFieldName, value: string): Fact[1] => {
+    if (amounts.has(name)) return currency === undefined ? value : money(Number(value), currency);
+    if (numbers.has(name)) return wholeNumber(Number(value));
+    if (ids.has(name)) return <Id id={value} />;
+    if (name === 'ends_at') return <Moment at={value} />;
+    return name === 'reason' ? failureName(value) : (known[value] ?? value);
   };
+  return fields
+    .filter(({ name }) => name !== 'currency')
+    .map(({ name, value }) => [alertFactWords.names[name], shown(name, value)] as const);
 };
 
-export const AlertFacts = ({ alert }: { readonly alert: Found }) => {
-  const { subject } = useAlertFactWords();
-  return <Facts facts={[...useFacts()(alert), [subject, <Id id={alert.subjectId} whole />]]} />;
-};
+export const AlertFacts = ({ alert }: { readonly alert: Found }) => (
+  <Facts facts={[...factsOf(alert), [alertFactWords.subject, <Id id={alert.subjectId} whole />]]} />
+);
 
-export const AlertBehind = ({ alert }: { readonly alert: Found }) => {
-  const { details } = useAlertFactWords();
-  return (
-    <details className="behind">
-      <summary>{details}</summary>
-      <AlertFacts alert={alert} />
-    </details>
-  );
-};
+export const AlertBehind = ({ alert }: { readonly alert: Found }) => (
+  <details className="behind">
+    <summary>{alertFactWords.details}</summary>
+    <AlertFacts alert={alert} />
+  </details>
+);
 
 /** Gives an alert to a person, or to nobody; says why it was not given, and nothing when it was. */
 export const useAssign = ({ merchantId, id }: Pick<Alert, 'merchantId' | 'id'>) => {
-  const refusalText = useRefusalText();
   const [, assign] = useMutation(graph.AssignAlert);
   return async (assignee: string | null): Promise<string> => {
     const { data, error } = await assign({ merchantId, id, assignee });
@@ -79,13 +67,12 @@ export const SubjectLink = ({
 }: {
   readonly alert: Pick<Alert, 'payment' | 'place'>;
 }) => {
-  const words = useAlertWords();
   const { search } = useAddress();
   if (payment) {
     const { id, merchantId, publicId } = payment;
     return (
       <ObjectLink merchantId={merchantId} id={id}>
-        {words.toPayment(publicId)}
+        {own.toPayment(publicId)}
       </ObjectLink>
     );
   }
@@ -96,7 +83,7 @@ export const SubjectLink = ({
       to={pathname}
       search={{ ...kept(search), ...readSearch(Object.fromEntries(searchParams)) }}
     >
-      {words.toSubject}
+      {own.toSubject}
     </Link>
   );
 };
@@ -105,15 +92,13 @@ export const ResolveDialog = ({
   alert,
   close,
 }: Closable & { readonly alert: Pick<Alert, 'id' | 'merchantId' | 'kind'> }) => {
-  const words = useWords();
-  const { sentences } = useAlertWords();
   const [note, setNote] = useState('');
   const resolve = useSend(graph.ResolveAlert);
   const { merchantId, id } = alert;
   return (
     <ActForm
       title={words.alert.resolve}
-      consequence={sentences[alert.kind]}
+      consequence={own.sentences[alert.kind]}
       isReady={note.trim() !== ''}
       close={close}
       act={() => resolve({ merchantId, id, note: note.trim() }, words.alert.done)}

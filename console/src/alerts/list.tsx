@@ -20,21 +20,17 @@ import type { Column } from '../parts/table.tsx';
 import { Status, Moment, PageHead } from '../parts/texts.tsx';
 import { useAsk } from '../parts/use-ask.ts';
 import { usePermission, useViewer } from '../viewer.tsx';
-import { useAlertWords, type AlertWords } from '../words/alerts.ts';
-import { useWords, type Words } from '../words/words.ts';
+import { alertWords as own } from '../words/alerts.ts';
+import { words } from '../words/words.ts';
 import { AlertFacts, SubjectLink, ResolveDialog, useAssign } from './alert.tsx';
 
 type Alert = graph.AlertsQuery['alerts']['nodes'][number];
 
-const Urgency = ({ severity }: Pick<Alert, 'severity'>) => {
-  const words = useAlertWords();
-  return (
-    <Status tone={severity === 'critical' ? 'bad' : 'waiting'}>{words.severities[severity]}</Status>
-  );
-};
+const Urgency = ({ severity }: Pick<Alert, 'severity'>) => (
+  <Status tone={severity === 'critical' ? 'bad' : 'waiting'}>{own.severities[severity]}</Status>
+);
 
 const Assignee = ({ alert, again }: { readonly alert: Alert; readonly again: () => void }) => {
-  const words = useAlertWords();
   const { granted } = usePermission('alertAssign');
   const [message, setMessage] = useState('');
   const { data } = useAsk(graph.AlertAssignees, {}, !granted);
@@ -48,18 +44,18 @@ const Assignee = ({ alert, again }: { readonly alert: Alert; readonly again: () 
   ]);
   const give = async (to: string): Promise<void> => {
     const refused = await assign(to || null);
-    setMessage(refused && `${words.notAssigned}: ${refused}`);
+    setMessage(refused && `${own.notAssigned}: ${refused}`);
     again();
   };
   return (
     <span className="quiet">
       <select
         className="chip-field"
-        aria-label={words.assignee}
+        aria-label={own.assignee}
         value={assignee ?? ''}
         onChange={({ target }) => void give(target.value)}
       >
-        <option value="">{words.nobody}</option>
+        <option value="">{own.nobody}</option>
         {[...people].map((person) => (
           <option key={person} value={person}>
             {person}
@@ -77,15 +73,14 @@ const nobody = '-';
 const severities = ['critical', 'warning'] as const;
 
 const AlertFilters = () => {
-  const words = useAlertWords();
   const { subject } = useViewer();
   return (
     <ToggleChips
-      label={words.severity}
+      label={own.severity}
       options={[
-        ...severities.map((one) => ['severity', one, words.severities[one]] as const),
-        ['assignee', subject, words.mine],
-        ['assignee', nobody, words.unassigned],
+        ...severities.map((one) => ['severity', one, own.severities[one]] as const),
+        ['assignee', subject, own.mine],
+        ['assignee', nobody, own.unassigned],
       ]}
     />
   );
@@ -98,22 +93,20 @@ const isRefusedReturn = ({ kind, payment, subjectId }: Alert): boolean =>
   kind === 'late_success' && payment !== null && payment.id !== subjectId;
 
 const RetryRefundAct = ({ alert, again }: Again & { readonly alert: Alert }) => {
-  const { refund } = useWords();
-  const words = useAlertWords();
   const retry = useSend(graph.RetryRefund);
   const { payment, subjectId: id } = alert;
   if (!payment) return null;
   const { merchantId } = payment;
   return (
-    <DialogAct permission="refundRetry" name={words.retryRefund} again={again}>
+    <DialogAct permission="refundRetry" name={own.retryRefund} again={again}>
       {(close) => (
         <ActForm
-          title={words.retryRefund}
-          consequence={words.retryRefundText}
+          title={own.retryRefund}
+          consequence={own.retryRefundText}
           close={close}
           act={() =>
             retry({ merchantId, id }, (result) =>
-              words.refundRetried(refund.statuses[result.refund.status]),
+              own.refundRetried(words.refund.statuses[result.refund.status]),
             )
           }
         />
@@ -123,7 +116,6 @@ const RetryRefundAct = ({ alert, again }: Again & { readonly alert: Alert }) => 
 };
 
 const AlertActs = ({ alert, again }: { readonly alert: Alert; readonly again: () => void }) => {
-  const words = useWords();
   const { opened, open, close } = useOpened(again);
   const { resolvedAt, resolvedBy, note } = alert;
   return (
@@ -137,7 +129,7 @@ const AlertActs = ({ alert, again }: { readonly alert: Alert; readonly again: ()
         </ActButton>
       ) : (
         <span className="quiet wrap">
-          {resolvedBy ?? ''}, {shortMoment(resolvedAt, words.locale, Date.now())}: {note}
+          {resolvedBy ?? ''}, {shortMoment(resolvedAt, Date.now())}: {note}
         </span>
       )}
       {opened && <ResolveDialog alert={alert} close={close} />}
@@ -145,12 +137,11 @@ const AlertActs = ({ alert, again }: { readonly alert: Alert; readonly again: ()
   );
 };
 
-const Sentence = ({ alert }: { readonly alert: Alert }) => {
-  const { sentences, returnRefused } = useAlertWords();
-  return <>{isRefusedReturn(alert) ? returnRefused : sentences[alert.kind]}</>;
-};
+const Sentence = ({ alert }: { readonly alert: Alert }) => (
+  <>{isRefusedReturn(alert) ? own.returnRefused : own.sentences[alert.kind]}</>
+);
 
-const columnsOf = (words: Words, own: AlertWords, again: () => void): readonly Column<Alert>[] => [
+const columnsOf = (again: () => void): readonly Column<Alert>[] => [
   {
     id: 'kind',
     name: own.found,
@@ -184,24 +175,21 @@ const columnsOf = (words: Words, own: AlertWords, again: () => void): readonly C
   },
 ];
 
-const AlertDrawer = ({ alert, again, close }: Again & Closable & { readonly alert: Alert }) => {
-  const words = useWords();
-  return (
-    <Modal side title={words.alert.kinds[alert.kind]} onClose={close}>
-      <div className="payment">
-        <p>
-          <Sentence alert={alert} />
-        </p>
-        <p className="line">
-          <Urgency severity={alert.severity} /> <Moment at={alert.raisedAt} />{' '}
-          <SubjectLink alert={alert} />
-        </p>
-        <AlertFacts alert={alert} />
-        <AlertActs alert={alert} again={again} />
-      </div>
-    </Modal>
-  );
-};
+const AlertDrawer = ({ alert, again, close }: Again & Closable & { readonly alert: Alert }) => (
+  <Modal side title={words.alert.kinds[alert.kind]} onClose={close}>
+    <div className="payment">
+      <p>
+        <Sentence alert={alert} />
+      </p>
+      <p className="line">
+        <Urgency severity={alert.severity} /> <Moment at={alert.raisedAt} />{' '}
+        <SubjectLink alert={alert} />
+      </p>
+      <AlertFacts alert={alert} />
+      <AlertActs alert={alert} again={again} />
+    </div>
+  </Modal>
+);
 
 const useAlerts = () => {
   const { search, merchantId, mode } = useAddress();
@@ -219,12 +207,10 @@ const useAlerts = () => {
 };
 
 const List = () => {
-  const words = useWords();
-  const own = useAlertWords();
   const { search, set } = useAddress();
   const asked = useAlerts();
   const { again } = asked;
-  const columns = useMemo(() => columnsOf(words, own, again), [words, own, again]);
+  const columns = useMemo(() => columnsOf(again), [again, words.language]);
   const open = asked.rows?.find(({ id }) => id === search.open);
   return (
     <>
@@ -247,13 +233,12 @@ const List = () => {
 };
 
 export const AlertsPage = () => {
-  const { sections, acts } = useWords();
   const { granted } = usePermission('alerts');
   if (granted) return <List />;
   return (
     <>
-      <PageHead name={sections.alerts} />
-      <Empty title={acts.platform} />
+      <PageHead name={words.sections.alerts} />
+      <Empty title={words.acts.platform} />
     </>
   );
 };

@@ -9,24 +9,22 @@ import { Empty } from '../parts/states.tsx';
 import { type Column, Table } from '../parts/table.tsx';
 import { Facts, Id, Moment, PageHead } from '../parts/texts.tsx';
 import { useWhose } from '../parts/whose.tsx';
-import { useAlertWords } from '../words/alerts.ts';
-import { useActionName, useActionNames, useSubjectWords } from '../words/audit.ts';
-import { useWords, type Words } from '../words/words.ts';
+import { alertWords as own } from '../words/alerts.ts';
+import { actionNames } from '../words/audit-actions.ts';
+import { actionName, subjectWords } from '../words/audit.ts';
+import { words } from '../words/words.ts';
 
 type Row = graph.AuditQuery['auditLog']['nodes'][number];
 
 /** A person's role, or the name of a key or service. */
-const useRoles = () => {
-  const { person } = useWords();
-  const { actors } = useAlertWords();
-  const names: Readonly<Record<string, string>> = { ...actors, ...person.roles };
-  return (role: string): string => names[role] ?? role;
+const roleOf = (role: string): string => {
+  const names: Readonly<Record<string, string>> = { ...own.actors, ...words.person.roles };
+  return names[role] ?? role;
 };
 
 const Subject = ({ entry }: { readonly entry: Row }) => {
-  const { kinds } = useSubjectWords();
   const { subjectKind, subjectId, subjectName } = entry;
-  const kind = (kinds as Readonly<Record<string, string>>)[subjectKind] ?? subjectKind;
+  const kind = (subjectWords.kinds as Readonly<Record<string, string>>)[subjectKind] ?? subjectKind;
   const isReadable = !/^[0-9a-f-]{36}$/i.test(subjectId);
   const name = subjectName ?? (isReadable ? subjectId : null);
   return (
@@ -37,11 +35,7 @@ const Subject = ({ entry }: { readonly entry: Row }) => {
   );
 };
 
-const columnsOf = (
-  words: Words,
-  roleOf: ReturnType<typeof useRoles>,
-  actionName: ReturnType<typeof useActionName>,
-): readonly Column<Row>[] => [
+const columnsOf = (): readonly Column<Row>[] => [
   { name: words.columns.at, cell: ({ at }) => <Moment at={at} /> },
   {
     name: words.columns.actor,
@@ -88,19 +82,17 @@ const Changes = ({
   readonly before: State | null;
   readonly after: State | null;
 }) => {
-  const { auditLog } = useWords();
-  const own = useSubjectWords();
   const side = (name: 'before' | 'after'): Column<ChangedField> => ({
-    name: auditLog[name],
+    name: words.auditLog[name],
     isNamed: true,
     cell: (row) => {
-      if (row[name] === '') return <span className="quiet">{own.nothing}</span>;
+      if (row[name] === '') return <span className="quiet">{subjectWords.nothing}</span>;
       const isChanged = name === 'after' && before !== null && row.before !== row.after;
       return <span className="wrap">{isChanged ? <mark>{row.after}</mark> : row[name]}</span>;
     },
   });
   const columns: readonly Column<ChangedField>[] = [
-    { name: own.field, cell: ({ field }) => <code>{field}</code> },
+    { name: subjectWords.field, cell: ({ field }) => <code>{field}</code> },
     ...(before ? [side('before')] : []),
     ...(after ? [side('after')] : []),
   ];
@@ -108,7 +100,7 @@ const Changes = ({
   if (rows.length === 0) return null;
   return (
     <Table
-      label={`${auditLog.before} → ${auditLog.after}`}
+      label={`${words.auditLog.before} → ${words.auditLog.after}`}
       columns={columns}
       rows={rows}
       keyOf={({ field }) => field}
@@ -116,45 +108,36 @@ const Changes = ({
   );
 };
 
-const Entry = ({ entry, close }: { readonly entry: Row; readonly close: () => void }) => {
-  const roleOf = useRoles();
-  const actionName = useActionName();
-  const { auditLog, columns } = useWords();
-  return (
-    <Modal side title={actionName(entry.action)} onClose={close}>
-      <div className="payment">
-        <Facts
-          facts={[
-            [columns.at, <Moment key="at" at={entry.at} />],
-            [columns.actor, `${entry.actorName ?? entry.actor} (${roleOf(entry.role)})`],
-            [columns.action, <code key="action">{entry.action}</code>],
-            [
-              columns.subject,
-              <Fragment key="subject">
-                <Subject entry={entry} /> <Id id={entry.subjectId} whole />
-              </Fragment>,
-            ],
-            [auditLog.request, <Id key="request" id={entry.requestId} whole />],
-          ]}
-        />
-        <Changes before={entry.before} after={entry.after} />
-      </div>
-    </Modal>
-  );
-};
+const Entry = ({ entry, close }: { readonly entry: Row; readonly close: () => void }) => (
+  <Modal side title={actionName(entry.action)} onClose={close}>
+    <div className="payment">
+      <Facts
+        facts={[
+          [words.columns.at, <Moment key="at" at={entry.at} />],
+          [words.columns.actor, `${entry.actorName ?? entry.actor} (${roleOf(entry.role)})`],
+          [words.columns.action, <code key="action">{entry.action}</code>],
+          [
+            words.columns.subject,
+            <Fragment key="subject">
+              <Subject entry={entry} /> <Id id={entry.subjectId} whole />
+            </Fragment>,
+          ],
+          [words.auditLog.request, <Id key="request" id={entry.requestId} whole />],
+        ]}
+      />
+      <Changes before={entry.before} after={entry.after} />
+    </div>
+  </Modal>
+);
 
 /**
  * The filters by person, action and subject; a typed one applies on Enter or when the field loses
  * focus.
  */
 const AuditFilters = ({ hasSubject }: { readonly hasSubject: boolean }) => {
-  const { columns } = useWords();
-  const words = useAlertWords();
   const { search, set } = useAddress();
-  const filters = useWords().filters;
-  const actionName = useActionName();
   // An action that is not in the list appears by its code.
-  const actions = [...new Set([...Object.keys(useActionNames()), search.action ?? ''])]
+  const actions = [...new Set([...Object.keys(actionNames), search.action ?? ''])]
     .filter((action) => action !== '')
     .toSorted((a, b) => actionName(a).localeCompare(actionName(b)));
   const fields = ['actor', ...(hasSubject ? (['subject'] as const) : [])] as const;
@@ -166,11 +149,11 @@ const AuditFilters = ({ hasSubject }: { readonly hasSubject: boolean }) => {
     <div className="chips">
       <select
         className="chip-field"
-        aria-label={columns.action}
+        aria-label={words.columns.action}
         value={search.action ?? ''}
         onChange={({ target }) => apply('action', target.value)}
       >
-        <option value="">{`${columns.action}: ${filters.all}`}</option>
+        <option value="">{`${words.columns.action}: ${words.filters.all}`}</option>
         {actions.map((action) => (
           <option key={action} value={action}>
             {actionName(action)}
@@ -181,8 +164,8 @@ const AuditFilters = ({ hasSubject }: { readonly hasSubject: boolean }) => {
         <input
           key={`${field} ${search[field] ?? ''}`}
           className="chip-field"
-          aria-label={words[field]}
-          placeholder={words[field]}
+          aria-label={own[field]}
+          placeholder={own[field]}
           defaultValue={search[field]}
           maxLength={200}
           onBlur={({ target }) => apply(field, target.value.trim())}
@@ -196,9 +179,6 @@ const AuditFilters = ({ hasSubject }: { readonly hasSubject: boolean }) => {
 };
 
 export const AuditPage = () => {
-  const words = useWords();
-  const roleOf = useRoles();
-  const actionName = useActionName();
   const { search, merchantId, set } = useAddress();
   const { actor = null, action = null, since = null, until = null } = search;
   // Over all merchants there is no lookup by id: the log's index is by merchant.
@@ -216,7 +196,7 @@ export const AuditPage = () => {
         name="audit"
         label={words.sections.audit}
         asked={asked}
-        columns={columnsOf(words, roleOf, actionName)}
+        columns={columnsOf()}
         opens
         empty={<Empty title={words.auditLog.empty} text={words.auditLog.emptyText} />}
       />

@@ -10,8 +10,8 @@ import { figure, Skeleton, Table, type Column } from '../parts/table.tsx';
 import { useAsk } from '../parts/use-ask.ts';
 import { useFollow } from '../parts/use-follow.ts';
 import { usePermission } from '../viewer.tsx';
-import { useBankWords } from '../words/banks.ts';
-import { useWords } from '../words/words.ts';
+import { bankWords as own } from '../words/banks.ts';
+import { words } from '../words/words.ts';
 
 type Health = graph.BankHealthOfQuery['bankHealth'];
 type Row = Health['rows'][number];
@@ -54,71 +54,50 @@ const valuesOf = ({ series }: Row, { from, intervalMinutes }: Health): readonly 
   return values;
 };
 
-const useNames = () => {
-  const { operations, methods } = useBankWords();
-  return ({ operation, method }: Row): string =>
-    method ? `${operations[operation]}, ${methods[method]}` : operations[operation];
-};
+const nameOf = ({ operation, method }: Row): string =>
+  method ? `${own.operations[operation]}, ${own.methods[method]}` : own.operations[operation];
 
-const useColumns = (health: Health): readonly Column<Row>[] => {
-  const words = useBankWords();
-  const { locale, payment } = useWords();
-  const nameOf = useNames();
-  return useMemo(() => {
-    const count = (value: number): string => wholeNumber(value, locale);
-    const ms = (value: number | null | undefined): string =>
-      value === null || value === undefined ? '—' : words.ms(count(value));
-    return [
-      { name: payment.bank, cell: ({ connector }) => connector },
-      { name: words.what, cell: nameOf },
-      {
-        name: words.state,
-        cell: (row) => {
-          const state = stateOf(row, health.breakers);
-          return <Status tone={tones[state]}>{words.states[state]}</Status>;
-        },
-      },
-      {
-        name: words.rate,
-        ...figure,
-        cell: (row) => shortPercent(row.successRateBps / 1e4, locale, 2),
-      },
-      { name: words.calls, ...figure, isWide: true, cell: ({ calls }) => count(calls) },
-      { name: words.failures, ...figure, isWide: true, cell: ({ failures }) => count(failures) },
-      { name: words.p50, ...figure, isWide: true, cell: ({ p50Ms }) => ms(p50Ms) },
-      { name: words.p95, ...figure, cell: ({ p95Ms }) => ms(p95Ms) },
-      { name: words.measured, ...figure, isWide: true, cell: ({ measured }) => count(measured) },
-      {
-        name: words.over(health.intervalMinutes),
-        isWide: true,
-        cell: (row) => <Sparkline values={valuesOf(row, health)} />,
-      },
-    ];
-  }, [health, words, locale, nameOf]);
-};
+const msText = (value: number | null | undefined): string =>
+  value === null || value === undefined ? '—' : own.ms(wholeNumber(value));
+
+const columnsOf = (health: Health): readonly Column<Row>[] => [
+  { name: words.payment.bank, cell: ({ connector }) => connector },
+  { name: own.what, cell: nameOf },
+  {
+    name: own.state,
+    cell: (row) => {
+      const state = stateOf(row, health.breakers);
+      return <Status tone={tones[state]}>{own.states[state]}</Status>;
+    },
+  },
+  { name: own.rate, ...figure, cell: (row) => shortPercent(row.successRateBps / 1e4, 2) },
+  { name: own.calls, ...figure, isWide: true, cell: ({ calls }) => wholeNumber(calls) },
+  { name: own.failures, ...figure, isWide: true, cell: ({ failures }) => wholeNumber(failures) },
+  { name: own.p50, ...figure, isWide: true, cell: ({ p50Ms }) => msText(p50Ms) },
+  { name: own.p95, ...figure, cell: ({ p95Ms }) => msText(p95Ms) },
+  { name: own.measured, ...figure, isWide: true, cell: ({ measured }) => wholeNumber(measured) },
+  {
+    name: own.over(health.intervalMinutes),
+    isWide: true,
+    cell: (row) => <Sparkline values={valuesOf(row, health)} />,
+  },
+];
 
 const LineTable = ({ rows }: { readonly rows: readonly Row[] }) => {
-  const words = useBankWords();
-  const { locale, payment } = useWords();
-  const nameOf = useNames();
   const lines = rows
     .flatMap((row) => row.series.map((point) => ({ row, ...point })))
     .toSorted((one, other) => Date.parse(other.at) - Date.parse(one.at));
   return (
     <details>
-      <summary>{words.table}</summary>
+      <summary>{own.table}</summary>
       <Table
-        label={words.table}
+        label={own.table}
         columns={[
-          { name: words.time, cell: ({ at }) => <Moment at={at} /> },
-          { name: payment.bank, cell: ({ row }) => row.connector },
-          { name: words.what, cell: ({ row }) => nameOf(row) },
-          { name: words.calls, ...figure, cell: ({ calls }) => wholeNumber(calls, locale) },
-          {
-            name: words.failures,
-            ...figure,
-            cell: ({ failures }) => wholeNumber(failures, locale),
-          },
+          { name: own.time, cell: ({ at }) => <Moment at={at} /> },
+          { name: words.payment.bank, cell: ({ row }) => row.connector },
+          { name: own.what, cell: ({ row }) => nameOf(row) },
+          { name: own.calls, ...figure, cell: ({ calls }) => wholeNumber(calls) },
+          { name: own.failures, ...figure, cell: ({ failures }) => wholeNumber(failures) },
         ]}
         rows={lines}
         keyOf={({ row, at }) => `${row.connector} ${row.operation} ${row.method} ${at}`}
@@ -128,23 +107,21 @@ const LineTable = ({ rows }: { readonly rows: readonly Row[] }) => {
 };
 
 const Breakers = ({ breakers }: { readonly breakers: readonly Breaker[] }) => {
-  const { payment } = useWords();
-  const words = useBankWords();
   if (breakers.length === 0) return null;
   return (
     <section>
-      <h2 className="part-title">{words.breakers}</h2>
+      <h2 className="part-title">{own.breakers}</h2>
       <Table
-        label={words.breakers}
+        label={own.breakers}
         columns={[
-          { name: payment.bank, cell: ({ connector }) => connector },
-          { name: words.process, cell: ({ process }) => process },
+          { name: words.payment.bank, cell: ({ connector }) => connector },
+          { name: own.process, cell: ({ process }) => process },
           {
-            name: words.state,
-            cell: ({ state }) => <Status tone={breakerTones[state]}>{words.breaker[state]}</Status>,
+            name: own.state,
+            cell: ({ state }) => <Status tone={breakerTones[state]}>{own.breaker[state]}</Status>,
           },
-          { name: words.since, cell: ({ since }) => (since ? <Moment at={since} /> : '—') },
-          { name: words.seen, cell: ({ seenAt }) => <Moment at={seenAt} /> },
+          { name: own.since, cell: ({ since }) => (since ? <Moment at={since} /> : '—') },
+          { name: own.seen, cell: ({ seenAt }) => <Moment at={seenAt} /> },
         ]}
         rows={breakers}
         keyOf={({ connector, process }) => `${connector} ${process}`}
@@ -154,16 +131,14 @@ const Breakers = ({ breakers }: { readonly breakers: readonly Breaker[] }) => {
 };
 
 const Drawn = ({ health }: { readonly health: Health }) => {
-  const words = useBankWords();
-  const { sections } = useWords();
   const { mode } = useAddress();
-  const columns = useColumns(health);
+  const columns = useMemo(() => columnsOf(health), [health, words.language]);
   const rows = health.rows.filter((row) => row.mode === mode);
-  if (rows.length === 0) return <Empty title={words.empty} text={words.emptyText} />;
+  if (rows.length === 0) return <Empty title={own.empty} text={own.emptyText} />;
   return (
     <>
       <Table
-        label={sections.banks}
+        label={words.sections.banks}
         columns={columns}
         rows={rows}
         keyOf={({ connector, operation, method }) => `${connector} ${operation} ${method}`}
@@ -175,7 +150,6 @@ const Drawn = ({ health }: { readonly health: Health }) => {
 };
 
 const Asked = () => {
-  const words = useBankWords();
   const { search, set } = useAddress();
   const span = listOf(search.span, spans)[0] ?? '6';
   const { data, error, again } = useAsk(graph.BankHealthOf, { hours: Number(span) });
@@ -185,14 +159,14 @@ const Asked = () => {
     <>
       <div className="filter-row">
         <PickField
-          label={words.span}
+          label={own.span}
           value={span}
           set={(value) => set({ span: value })}
-          options={spans.map((one) => [one, words.spans[one]] as const)}
+          options={spans.map((one) => [one, own.spans[one]] as const)}
         />
       </div>
-      <p className="quiet">{words.explained}</p>
-      <p className="quiet">{words.measuredOn}</p>
+      <p className="quiet">{own.explained}</p>
+      <p className="quiet">{own.measuredOn}</p>
       {error && !health && <Failure error={error} again={again} />}
       {!error && !health && <Skeleton />}
       {health && <Drawn health={health} />}
@@ -201,7 +175,6 @@ const Asked = () => {
 };
 
 export const BanksPage = () => {
-  const words = useWords();
   const { granted } = usePermission('bankHealth');
   return (
     <>

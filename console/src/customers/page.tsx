@@ -14,17 +14,15 @@ import { PaymentDrawer } from '../payments/shown.tsx';
 import { objectKey } from '../parts/table.tsx';
 import { paymentColumns } from '../payments/list.tsx';
 import { CustomerField, subscriptionColumns, TokenTable } from '../subscriptions/page.tsx';
-import { useCustomerWords } from '../words/customers.ts';
-import { useSubscriptionWords } from '../words/subscriptions.ts';
-import { useWords } from '../words/words.ts';
+import { customerWords as own } from '../words/customers.ts';
+import { subscriptionWords } from '../words/subscriptions.ts';
+import { words } from '../words/words.ts';
 
 const LaterErase = later(async () => (await import('../erasure/dialog.tsx')).EraseAct);
 
 const PaymentsOf = ({ merchantId, customer }: OfCustomer) => {
-  const words = useWords();
-  const own = useCustomerWords();
   const { mode } = useAddress();
-  const columns = useMemo(() => paymentColumns(words), [words]);
+  const columns = useMemo(paymentColumns, [words.language]);
   const filter = { mode: [mode], customerId: customer };
   const asked = usePage(graph.Payments, { merchantId, status: null, filter }, {});
   return (
@@ -49,7 +47,6 @@ const All = ({
   merchantId,
   tab,
 }: OfCustomer & { readonly tab: 'subscriptions' | 'tokens' }) => {
-  const own = useCustomerWords();
   const { search } = useAddress();
   return (
     <Link to="/subscriptions" search={{ ...kept(search), merchant: merchantId, customer, tab }}>
@@ -62,14 +59,11 @@ const All = ({
 const shown_max = 50;
 
 const SubscriptionsOf = ({ merchantId, customer }: OfCustomer) => {
-  const words = useWords();
-  const own = useSubscriptionWords();
-  const { none } = useCustomerWords();
   const { search, mode } = useAddress();
   const navigate = useNavigate();
   const columns = useMemo(
-    () => subscriptionColumns(words, own).filter(({ id }) => id !== 'customer'),
-    [words, own],
+    () => subscriptionColumns().filter(({ id }) => id !== 'customer'),
+    [words.language],
   );
   const filter = { mode: [mode], customerRef: customer };
   const { data, error, again } = useAsk(graph.Subscriptions, {
@@ -81,10 +75,10 @@ const SubscriptionsOf = ({ merchantId, customer }: OfCustomer) => {
   const { nodes: rows, pageInfo } = data?.billingSubscriptionsConnection ?? {};
   return (
     <section>
-      <h2>{own.tabs.subscriptions}</h2>
+      <h2>{subscriptionWords.tabs.subscriptions}</h2>
       <Listing
         name="subscriptions"
-        label={own.tabs.subscriptions}
+        label={subscriptionWords.tabs.subscriptions}
         asked={{ error, again, rows }}
         columns={columns}
         onOpen={({ id }) =>
@@ -98,7 +92,7 @@ const SubscriptionsOf = ({ merchantId, customer }: OfCustomer) => {
             },
           })
         }
-        empty={<p className="quiet">{none}</p>}
+        empty={<p className="quiet">{own.none}</p>}
       />
       {pageInfo?.hasNextPage === true && (
         <All merchantId={merchantId} customer={customer} tab="subscriptions" />
@@ -108,16 +102,14 @@ const SubscriptionsOf = ({ merchantId, customer }: OfCustomer) => {
 };
 
 const TokensOf = ({ merchantId, customer: customerRef }: OfCustomer) => {
-  const own = useSubscriptionWords();
-  const { none } = useCustomerWords();
   const { mode } = useAddress();
   const asked = { merchantId, mode, customerRef, first: shown_max };
   const { data, error, again } = useAsk(graph.Tokens, asked);
   const { nodes: rows, pageInfo } = data?.tokensConnection ?? {};
   return (
     <section>
-      <h2>{own.tabs.tokens}</h2>
-      <TokenTable asked={{ error, again, rows }} empty={<p className="quiet">{none}</p>} />
+      <h2>{subscriptionWords.tabs.tokens}</h2>
+      <TokenTable asked={{ error, again, rows }} empty={<p className="quiet">{own.none}</p>} />
       {pageInfo?.hasNextPage === true && (
         <All merchantId={merchantId} customer={customerRef} tab="tokens" />
       )}
@@ -126,12 +118,11 @@ const TokensOf = ({ merchantId, customer: customerRef }: OfCustomer) => {
 };
 
 export const CustomerPage = () => {
-  const { customer: name } = useCustomerWords();
   const { search } = useAddress();
   const { customer } = search;
   return (
     <>
-      <PageHead name={name}>
+      <PageHead name={own.customer}>
         <CustomerField />
       </PageHead>
       <OfMerchant>

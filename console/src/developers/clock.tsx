@@ -8,8 +8,7 @@ import { Empty, Failure } from '../parts/states.tsx';
 import { Skeleton } from '../parts/table.tsx';
 import { useAsk } from '../parts/use-ask.ts';
 import { useFollow } from '../parts/use-follow.ts';
-import { useDeveloperWords, type DeveloperWords } from '../words/developers.ts';
-import { useWords } from '../words/words.ts';
+import { developerWords as own } from '../words/developers.ts';
 import type { DeveloperShop } from './keys.tsx';
 
 interface OfShop {
@@ -18,7 +17,6 @@ interface OfShop {
 }
 
 const useClockActs = (shop: OfShop) => {
-  const own = useDeveloperWords();
   const create = useSend(graph.CreateClock);
   const freeze = useSend(graph.FreezeClock);
   const resume = useSend(graph.ResumeClock);
@@ -65,18 +63,21 @@ interface Stop {
 const dueAt = (moment: string | null, text: string): readonly Due[] =>
   moment === null ? [] : [{ at: moment, text }];
 
-const dueOf = (events: graph.ClockEventsQuery, { due }: DeveloperWords): readonly Due[] => [
+const dueOf = (events: graph.ClockEventsQuery): readonly Due[] => [
   ...events.billingSubscriptionsConnection.nodes.flatMap((one) => {
     const name = one.planName ?? one.customerRef;
-    return [...dueAt(one.nextChargeAt, due.charge(name)), ...dueAt(one.retryAt, due.retry(name))];
+    return [
+      ...dueAt(one.nextChargeAt, own.due.charge(name)),
+      ...dueAt(one.retryAt, own.due.retry(name)),
+    ];
   }),
   ...events.payments.nodes.flatMap((one) =>
     one.status === 'pending'
-      ? dueAt(one.expiresAt, due.expiry(one.orderId))
-      : dueAt(one.captureBefore, due.hold(one.orderId)),
+      ? dueAt(one.expiresAt, own.due.expiry(one.orderId))
+      : dueAt(one.captureBefore, own.due.hold(one.orderId)),
   ),
   ...events.webhookDeliveries.nodes.flatMap((one) =>
-    dueAt(one.nextAttemptAt, due.webhook(one.event.replace('_', '.'))),
+    dueAt(one.nextAttemptAt, own.due.webhook(one.event.replace('_', '.'))),
   ),
 ];
 
@@ -84,13 +85,9 @@ const dueOf = (events: graph.ClockEventsQuery, { due }: DeveloperWords): readonl
 const far_ms = 5 * 365 * 86_400_000;
 
 /** The moments ahead of the clock, nearest first; events within one second share a stop. */
-const stopsOf = (
-  events: graph.ClockEventsQuery,
-  now: string,
-  words: DeveloperWords,
-): readonly Stop[] => {
+const stopsOf = (events: graph.ClockEventsQuery, now: string): readonly Stop[] => {
   const from_ms = Date.parse(now);
-  const ahead = dueOf(events, words)
+  const ahead = dueOf(events)
     .filter((due) => Date.parse(due.at) > from_ms && Date.parse(due.at) - from_ms < far_ms)
     .toSorted((one, other) => Date.parse(one.at) - Date.parse(other.at));
   const stops: { at: string; due: Due[] }[] = [];
@@ -105,26 +102,23 @@ const stopsOf = (
 };
 
 /** The distance between two moments, in the largest unit that fits. */
-const distance = (from: string, until: string, words: DeveloperWords): string => {
+const distance = (from: string, until: string): string => {
   const minutes = Math.round((Date.parse(until) - Date.parse(from)) / 60_000);
-  if (minutes < 1) return words.atOnce;
-  if (minutes < 60) return words.inTime(words.minutes(minutes));
+  if (minutes < 1) return own.atOnce;
+  if (minutes < 60) return own.inTime(own.minutes(minutes));
   const hours = Math.round(minutes / 60);
-  return words.inTime(hours < 48 ? words.hours(hours) : words.days(Math.round(hours / 24)));
+  return own.inTime(hours < 48 ? own.hours(hours) : own.days(Math.round(hours / 24)));
 };
 
 type TestClock = NonNullable<graph.ClockQuery['testClock']>;
 
 const poll_ms = 1_000;
 
-const Exact = ({ at }: { readonly at: string }) => {
-  const { locale } = useWords();
-  return (
-    <time dateTime={at} title={utcMoment(at)}>
-      {exactMoment(at, locale)}
-    </time>
-  );
-};
+const Exact = ({ at }: { readonly at: string }) => (
+  <time dateTime={at} title={utcMoment(at)}>
+    {exactMoment(at)}
+  </time>
+);
 
 const Stops = ({
   clock,
@@ -134,46 +128,41 @@ const Stops = ({
   readonly clock: TestClock;
   readonly stops: readonly Stop[];
   readonly place: number;
-}) => {
-  const own = useDeveloperWords();
-  return (
-    <ol className="timeline stops">
-      {stops.map((stop, index) => (
-        <li
-          key={stop.at}
-          data-tone={index <= place ? 'moving' : 'waiting'}
-          aria-current={index === place ? 'step' : undefined}
-        >
-          <div className="line">
-            <span className="break">
-              <strong>{distance(clock.now, stop.at, own)}</strong>:{' '}
-              {stop.due.map(({ text }) => text).join('; ')}
-            </span>
-            <Exact at={stop.at} />
-          </div>
-        </li>
-      ))}
-    </ol>
-  );
-};
+}) => (
+  <ol className="timeline stops">
+    {stops.map((stop, index) => (
+      <li
+        key={stop.at}
+        data-tone={index <= place ? 'moving' : 'waiting'}
+        aria-current={index === place ? 'step' : undefined}
+      >
+        <div className="line">
+          <span className="break">
+            <strong>{distance(clock.now, stop.at)}</strong>:{' '}
+            {stop.due.map(({ text }) => text).join('; ')}
+          </span>
+          <Exact at={stop.at} />
+        </div>
+      </li>
+    ))}
+  </ol>
+);
 
 const Ahead = ({ clock, changed }: { readonly clock: TestClock; readonly changed: () => void }) => {
-  const own = useDeveloperWords();
   const { merchantId, shopId, now } = clock;
   const { data, error, again } = useAsk(graph.ClockEvents, { merchantId, shopId });
   const [chosen, setPlace] = useState(0);
-  const { locale } = useWords();
   const advance = useSend(graph.AdvanceClock);
   useEffect(() => {
     again();
     setPlace(0);
   }, [now, again]);
   if (!data) return error ? <Failure error={error} again={again} /> : <Skeleton />;
-  const stops = stopsOf(data, now, own);
+  const stops = stopsOf(data, now);
   const place = Math.min(chosen, stops.length - 1);
   const stop = stops[place];
   if (!stop) return <p className="quiet">{own.clockNothing}</p>;
-  const text = `${distance(now, stop.at, own)}: ${stop.due[0]?.text ?? ''}`;
+  const text = `${distance(now, stop.at)}: ${stop.due[0]?.text ?? ''}`;
   return (
     <>
       <div className="slider">
@@ -194,7 +183,7 @@ const Ahead = ({ clock, changed }: { readonly clock: TestClock; readonly changed
           <ActForm
             title={own.clockAdvance}
             consequence={own.clockAdvanceText(
-              exactMoment(stop.at, locale),
+              exactMoment(stop.at),
               stops.slice(0, place + 1).reduce((sum, { due }) => sum + due.length, 0),
             )}
             close={close}
@@ -231,8 +220,6 @@ const ClockActs = ({
 );
 
 const Face = ({ clock }: { readonly clock: TestClock }) => {
-  const own = useDeveloperWords();
-  const { locale } = useWords();
   const { now, frozen, advancingTo } = clock;
   const state = frozen ? own.clockStands : own.clockRuns;
   return (
@@ -242,14 +229,13 @@ const Face = ({ clock }: { readonly clock: TestClock }) => {
         <Exact at={now} />
       </p>
       <p className="quiet" role="status">
-        {advancingTo === null ? state : own.clockOn(exactMoment(advancingTo, locale))}
+        {advancingTo === null ? state : own.clockOn(exactMoment(advancingTo))}
       </p>
     </div>
   );
 };
 
 export const ClockPart = ({ shop }: { readonly shop: DeveloperShop }) => {
-  const own = useDeveloperWords();
   const { merchantId, id: shopId } = shop;
   const { data, error, again } = useAsk(graph.Clock, { merchantId, shopId });
   const { opened, open, close } = useOpened<ClockAct>(again);

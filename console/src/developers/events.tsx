@@ -10,16 +10,16 @@ import { Empty } from '../parts/states.tsx';
 import { Status, tones, CopyBlock, Id, Moment } from '../parts/texts.tsx';
 import type { Column } from '../parts/table.tsx';
 import { useAsk } from '../parts/use-ask.ts';
-import { useDeveloperWords, type DeveloperWords } from '../words/developers.ts';
-import { useSharedWords } from '../words/shared.ts';
-import { useWords, type Words } from '../words/words.ts';
+import { developerWords as own } from '../words/developers.ts';
+import { sharedWords } from '../words/shared.ts';
+import { words } from '../words/words.ts';
 import { eventName, webhookEvents } from '../webhooks/endpoint-acts.tsx';
 import type { DeveloperShop } from './keys.tsx';
 
 type Item = graph.EventLogQuery['eventLog']['items'][number];
 const page_rows = 50;
 
-const columnsOf = (words: Words, own: DeveloperWords): readonly Column<Item>[] => [
+const columnsOf = (): readonly Column<Item>[] => [
   { name: words.columns.event, cell: ({ event }) => event.replace('_', '.') },
   { name: words.payment.id, isWide: true, cell: ({ id }) => <Id id={id} /> },
   {
@@ -38,44 +38,37 @@ const columnsOf = (words: Words, own: DeveloperWords): readonly Column<Item>[] =
   { name: words.columns.at, cell: ({ createdAt }) => <Moment at={createdAt} /> },
 ];
 
-const OneEvent = ({ item, close }: { readonly item: Item; readonly close: () => void }) => {
-  const words = useWords();
-  const own = useDeveloperWords();
-  return (
-    <Modal side title={item.event.replace('_', '.')} onClose={close}>
-      <div className="payment">
-        <p className="line">
-          <Id id={item.id} whole />
-          <Moment at={item.createdAt} />
-        </p>
-        <section>
-          <h2>{own.deliveries}</h2>
-          {item.deliveries.length === 0 && <p className="quiet">{own.noDeliveries}</p>}
-          <ul className="lines">
-            {item.deliveries.map(({ id, url, status, deliveredAt, nextAttemptAt }) => (
-              <li key={id} className="line">
-                <Status tone={tones[status]}>{words.delivery.statuses[status]}</Status>
-                <span className="break">{url}</span>
-                {(deliveredAt ?? nextAttemptAt) !== null && (
-                  <Moment at={deliveredAt ?? nextAttemptAt ?? ''} />
-                )}
-              </li>
-            ))}
-          </ul>
-        </section>
-        <section>
-          <h2>{own.eventData}</h2>
-          <CopyBlock text={JSON.stringify(item.data, null, 2)} />
-        </section>
-      </div>
-    </Modal>
-  );
-};
+const OneEvent = ({ item, close }: { readonly item: Item; readonly close: () => void }) => (
+  <Modal side title={item.event.replace('_', '.')} onClose={close}>
+    <div className="payment">
+      <p className="line">
+        <Id id={item.id} whole />
+        <Moment at={item.createdAt} />
+      </p>
+      <section>
+        <h2>{own.deliveries}</h2>
+        {item.deliveries.length === 0 && <p className="quiet">{own.noDeliveries}</p>}
+        <ul className="lines">
+          {item.deliveries.map(({ id, url, status, deliveredAt, nextAttemptAt }) => (
+            <li key={id} className="line">
+              <Status tone={tones[status]}>{words.delivery.statuses[status]}</Status>
+              <span className="break">{url}</span>
+              {(deliveredAt ?? nextAttemptAt) !== null && (
+                <Moment at={deliveredAt ?? nextAttemptAt ?? ''} />
+              )}
+            </li>
+          ))}
+        </ul>
+      </section>
+      <section>
+        <h2>{own.eventData}</h2>
+        <CopyBlock text={JSON.stringify(item.data, null, 2)} />
+      </section>
+    </div>
+  </Modal>
+);
 
 const EventFilters = ({ from }: { readonly from: string }) => {
-  const words = useWords();
-  const own = useDeveloperWords();
-  const { find } = useSharedWords();
   const { search, set } = useAddress();
   const [subject, setSubject] = useState(search.customer ?? '');
   return (
@@ -115,14 +108,12 @@ const EventFilters = ({ from }: { readonly from: string }) => {
         value={subject}
         onChange={(event) => setSubject(event.target.value)}
       />
-      <Button>{find}</Button>
+      <Button>{sharedWords.find}</Button>
     </Form>
   );
 };
 
 export const EventsPart = ({ shop }: { readonly shop: DeveloperShop }) => {
-  const words = useWords();
-  const own = useDeveloperWords();
   const { search, mode, set } = useAddress();
   const from = search.since?.slice(0, 10) ?? '';
   const [event] = listOf(search.type, webhookEvents);
@@ -147,7 +138,7 @@ export const EventsPart = ({ shop }: { readonly shop: DeveloperShop }) => {
         name="events"
         label={own.tabs.events}
         asked={{ error, again, rows: log?.items, list }}
-        columns={columnsOf(words, own)}
+        columns={columnsOf()}
         opens
         empty={<Empty title={own.eventsEmpty} text={own.eventsEmptyText} />}
       />

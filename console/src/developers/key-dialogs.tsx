@@ -7,16 +7,13 @@ import { PickField, TextField, type Held } from '../parts/fields.tsx';
 import { useSend } from '../parts/outcome.tsx';
 import { Facts, Moment, Status } from '../parts/texts.tsx';
 import { useViewer } from '../viewer.tsx';
-import { useDeveloperWords, type DeveloperWords } from '../words/developers.ts';
-import { useWords } from '../words/words.ts';
+import { developerWords as own } from '../words/developers.ts';
+import { words } from '../words/words.ts';
 
-export const scopeText = (
-  scopes: readonly string[],
-  { scopeNames, always, everything }: DeveloperWords,
-): string =>
-  Object.keys(scopeNames).every((scope) => scopes.includes(scope))
-    ? everything
-    : [always, ...scopes.map((scope) => scopeNames[scope] ?? scope)].join(', ');
+export const scopeText = (scopes: readonly string[]): string =>
+  Object.keys(own.scopeNames).every((scope) => scopes.includes(scope))
+    ? own.everything
+    : [own.always, ...scopes.map((scope) => own.scopeNames[scope] ?? scope)].join(', ');
 
 const paysOut = (scope: string): boolean => scope.startsWith('api:payouts:');
 
@@ -26,25 +23,22 @@ const Scopes = ({
 }: {
   readonly chosen: readonly string[];
   readonly toggle: (scope: string) => void;
-}) => {
-  const own = useDeveloperWords();
-  return (
-    <fieldset className="options">
-      <legend>{own.scopes}</legend>
-      <label>
-        <input type="checkbox" checked disabled /> {own.always}
+}) => (
+  <fieldset className="options">
+    <legend>{own.scopes}</legend>
+    <label>
+      <input type="checkbox" checked disabled /> {own.always}
+    </label>
+    {Object.entries(own.scopeNames).map(([scope, name]) => (
+      <label key={scope}>
+        <input type="checkbox" checked={chosen.includes(scope)} onChange={() => toggle(scope)} />
+        <span>
+          {name} <code className="quiet">{scope}</code>
+        </span>
       </label>
-      {Object.entries(own.scopeNames).map(([scope, name]) => (
-        <label key={scope}>
-          <input type="checkbox" checked={chosen.includes(scope)} onChange={() => toggle(scope)} />
-          <span>
-            {name} <code className="quiet">{scope}</code>
-          </span>
-        </label>
-      ))}
-    </fieldset>
-  );
-};
+    ))}
+  </fieldset>
+);
 
 const day_ms = 86_400_000;
 const lives = ['0', '30', '90', '365'] as const;
@@ -54,17 +48,14 @@ type Life = (typeof lives)[number];
 const expiryOf = (life: Life): string | null =>
   life === '0' ? null : new Date(Date.now() + Number(life) * day_ms).toISOString();
 
-const LifeField = ({ value, set }: Held<Life>) => {
-  const own = useDeveloperWords();
-  return (
-    <PickField
-      label={own.expires}
-      value={value}
-      set={set}
-      options={lives.map((life) => [life, life === '0' ? own.endless : own.after(Number(life))])}
-    />
-  );
-};
+const LifeField = ({ value, set }: Held<Life>) => (
+  <PickField
+    label={own.expires}
+    value={value}
+    set={set}
+    options={lives.map((life) => [life, life === '0' ? own.endless : own.after(Number(life))])}
+  />
+);
 
 const ModeField = ({
   mode,
@@ -74,24 +65,20 @@ const ModeField = ({
   readonly mode: 'test' | 'live';
   readonly set: (mode: 'test' | 'live') => void;
   readonly isLive: boolean;
-}) => {
-  const words = useWords();
-  const own = useDeveloperWords();
-  return (
-    <>
-      <PickField
-        label={words.mode.label}
-        value={mode}
-        set={set}
-        options={[
-          ['test', words.mode.test],
-          ['live', words.mode.live],
-        ]}
-      />
-      {mode === 'live' && !isLive && <p className="note">{own.liveOff}</p>}
-    </>
-  );
-};
+}) => (
+  <>
+    <PickField
+      label={words.mode.label}
+      value={mode}
+      set={set}
+      options={[
+        ['test', words.mode.test],
+        ['live', words.mode.live],
+      ]}
+    />
+    {mode === 'live' && !isLive && <p className="note">{own.liveOff}</p>}
+  </>
+);
 
 /** Issues a key of a shop, which is shown once; it may no more than what is chosen. */
 export const IssueDialog = ({
@@ -102,8 +89,6 @@ export const IssueDialog = ({
   readonly shop: { readonly id: string; readonly merchantId: string };
   readonly isLive: boolean;
 }) => {
-  const words = useWords();
-  const own = useDeveloperWords();
   const { mode: here } = useAddress();
   const [mode, setMode] = useState(here);
   const isOfMerchant = useViewer().merchantId !== null;
@@ -150,8 +135,6 @@ const overlaps = ['0', '1', '24', '72', '168'] as const;
 
 /** Replaces a key by a new one with the same rights; the old one works on for a while. */
 const RotateKeyDialog = ({ apiKey: { id: apiKeyId, merchantId, prefix }, close }: OfKey) => {
-  const words = useWords();
-  const own = useDeveloperWords();
   const [overlap, setOverlap] = useState<(typeof overlaps)[number]>('24');
   const [life, setLife] = useState<Life>('0');
   const rotate = useSend(graph.RotateKey);
@@ -197,37 +180,32 @@ type KeyOf = Omit<
 >;
 
 /** What a person approves who approves a key. */
-const KeyFacts = ({ apiKey: { name, scopes, owner, expiresAt } }: { readonly apiKey: KeyOf }) => {
-  const { columns } = useWords();
-  const own = useDeveloperWords();
-  return (
-    <Facts
-      facts={[
-        [columns.name, name],
-        [own.owner, owner],
-        [own.scopes, scopeText(scopes, own)],
-        [own.expires, expiresAt === null ? own.endless : <Moment at={expiresAt} />],
-      ]}
-    />
-  );
-};
+const KeyFacts = ({ apiKey: { name, scopes, owner, expiresAt } }: { readonly apiKey: KeyOf }) => (
+  <Facts
+    facts={[
+      [words.columns.name, name],
+      [own.owner, owner],
+      [own.scopes, scopeText(scopes)],
+      [own.expires, expiresAt === null ? own.endless : <Moment at={expiresAt} />],
+    ]}
+  />
+);
 
 const DecideDialog = ({ apiKey, act, close }: OfKey & { readonly act: 'approve' | 'revoke' }) => {
-  const { merchants } = useWords();
   const { merchantId, id: apiKeyId, prefix } = apiKey;
   const approve = useSend(graph.ApproveKey);
   const revoke = useSend(graph.RevokeKey);
   const of = { merchantId, apiKeyId };
   const acts = {
     approve: {
-      title: merchants.approve,
-      consequence: merchants.approveText(prefix),
-      act: () => approve(of, merchants.approved),
+      title: words.merchants.approve,
+      consequence: words.merchants.approveText(prefix),
+      act: () => approve(of, words.merchants.approved),
     },
     revoke: {
-      title: merchants.revoke,
-      consequence: merchants.revokeText(prefix),
-      act: () => revoke(of, merchants.revoked),
+      title: words.merchants.revoke,
+      consequence: words.merchants.revokeText(prefix),
+      act: () => revoke(of, words.merchants.revoked),
     },
   };
   return (
@@ -238,33 +216,32 @@ const DecideDialog = ({ apiKey, act, close }: OfKey & { readonly act: 'approve' 
 };
 
 export const KeyActs = ({ apiKey, again }: Again & { readonly apiKey: KeyOf }) => {
-  const { merchants } = useWords();
   const { opened, open, close } = useOpened<'approve' | 'rotate' | 'revoke'>(again);
   const { status } = apiKey;
   if ((status === 'revoked' || status === 'expired') && opened === null)
-    return <Status tone="over">{merchants[status]}</Status>;
+    return <Status tone="over">{words.merchants[status]}</Status>;
   return (
     <div className="acts">
       {apiKey.status === 'pending' && (
         <>
-          <Status tone="waiting">{merchants.waits}</Status>
+          <Status tone="waiting">{words.merchants.waits}</Status>
           <ActButton
             permission="apiKeyApprove"
-            barred={apiKey.isMine ? merchants.ownKey : undefined}
+            barred={apiKey.isMine ? words.merchants.ownKey : undefined}
             isMain
             onPress={() => open('approve')}
           >
-            {merchants.approve}
+            {words.merchants.approve}
           </ActButton>
         </>
       )}
       {status === 'active' && (
         <ActButton permission="apiKeyRotate" onPress={() => open('rotate')}>
-          {merchants.replace}
+          {words.merchants.replace}
         </ActButton>
       )}
       <ActButton permission="apiKeyRevoke" onPress={() => open('revoke')}>
-        {merchants.revoke}
+        {words.merchants.revoke}
       </ActButton>
       {opened === 'rotate' && <RotateKeyDialog apiKey={apiKey} close={close} />}
       {opened !== null && opened !== 'rotate' && (

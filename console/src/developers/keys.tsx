@@ -8,16 +8,12 @@ import { AddBar } from '../parts/act-form.tsx';
 import { Listing, usePage } from '../parts/listing.tsx';
 import type { Column } from '../parts/table.tsx';
 import { Moment } from '../parts/texts.tsx';
-import { useDeveloperWords, type DeveloperWords } from '../words/developers.ts';
-import { useWords, type Words } from '../words/words.ts';
+import { developerWords as own } from '../words/developers.ts';
+import { words } from '../words/words.ts';
 
 type Key = graph.ApiKeysQuery['apiKeys']['nodes'][number];
 
-const columnsOf = (
-  words: Words,
-  own: DeveloperWords,
-  act: (key: Key) => ReactNode,
-): readonly Column<Key>[] => [
+const columnsOf = (act: (key: Key) => ReactNode): readonly Column<Key>[] => [
   {
     id: 'key',
     name: own.key,
@@ -34,8 +30,8 @@ const columnsOf = (
     name: own.scopes,
     isWide: true,
     cell: ({ scopes }) => (
-      <span className="cut" title={scopeText(scopes, own)}>
-        {scopeText(scopes, own)}
+      <span className="cut" title={scopeText(scopes)}>
+        {scopeText(scopes)}
       </span>
     ),
   },
@@ -64,22 +60,18 @@ const columnsOf = (
 const statuses = ['active', 'pending', 'expired', 'revoked'] as const;
 const modes = ['test', 'live'] as const;
 
-const KeyFilters = () => {
-  const words = useWords();
-  const { keyStatuses, keyStatus } = useDeveloperWords();
-  return (
-    <>
-      <ToggleChips
-        label={keyStatus}
-        options={statuses.map((status) => ['status', status, keyStatuses[status]])}
-      />
-      <ToggleChips
-        label={words.mode.label}
-        options={modes.map((mode) => ['type', mode, words.mode[mode]])}
-      />
-    </>
-  );
-};
+const KeyFilters = () => (
+  <>
+    <ToggleChips
+      label={own.keyStatus}
+      options={statuses.map((status) => ['status', status, own.keyStatuses[status]])}
+    />
+    <ToggleChips
+      label={words.mode.label}
+      options={modes.map((mode) => ['type', mode, words.mode[mode]])}
+    />
+  </>
+);
 
 type OfMerchantRow = NonNullable<graph.DeveloperShopsQuery['merchant']>;
 export type DeveloperShop = OfMerchantRow['shops'][number];
@@ -91,8 +83,6 @@ export const KeysPart = ({
   readonly shop: DeveloperShop;
   readonly isLive: boolean;
 }) => {
-  const words = useWords();
-  const own = useDeveloperWords();
   const { search } = useAddress();
   const [status = null] = listOf(search.status, statuses);
   const [mode = null] = listOf(search.type, modes);
@@ -100,8 +90,8 @@ export const KeysPart = ({
   const asked = usePage(graph.ApiKeys, narrowing, {});
   const { again } = asked;
   const columns = useMemo(
-    () => columnsOf(words, own, (key) => <KeyActs apiKey={key} again={again} />),
-    [words, own, again],
+    () => columnsOf((key) => <KeyActs apiKey={key} again={again} />),
+    [again, words.language],
   );
   return (
     <>

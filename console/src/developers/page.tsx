@@ -9,9 +9,9 @@ import { Tabs, useTab } from '../parts/tabs.tsx';
 import { useAsk } from '../parts/use-ask.ts';
 import { OfMerchant } from '../parts/whose.tsx';
 import { TestPaymentButton } from '../selling/test-payment.tsx';
-import { useDeveloperWords, useReadinessWords, type ReadinessWords } from '../words/developers.ts';
-import { useSharedWords } from '../words/shared.ts';
-import { useWords } from '../words/words.ts';
+import { developerWords, readinessWords as own } from '../words/developers.ts';
+import { sharedWords } from '../words/shared.ts';
+import { words } from '../words/words.ts';
 import { ClockPart } from './clock.tsx';
 import { EventsPart } from './events.tsx';
 import { KeysPart, type DeveloperShop } from './keys.tsx';
@@ -45,7 +45,6 @@ type Answer = graph.ReadinessQuery & {
 const needsOf = (
   { merchant, bankRoutes, succeeded, failed, refunds, webhookDeliveries }: Answer,
   shopId: string,
-  own: ReadinessWords,
   methodName: (method: string) => string,
 ): readonly Need[] => {
   const shop = merchant.shops.find(({ id }) => id === shopId);
@@ -82,7 +81,6 @@ const NeedLine = ({
   readonly merchantId: string;
   readonly shopId: string;
 }) => {
-  const own = useReadinessWords();
   const { search } = useAddress();
   const state = isMet ? 'done' : isAdvice ? 'advised' : 'missing';
   const tone = { done: 'good', advised: 'waiting', missing: 'bad' } as const;
@@ -111,17 +109,14 @@ const NeedLine = ({
 };
 
 const ReadinessPart = ({ shop }: { readonly shop: DeveloperShop }) => {
-  const own = useReadinessWords();
-  const shared = useSharedWords();
-  const { payment } = useWords();
   const { merchantId, id: shopId } = shop;
   const { data, error, again } = useAsk(graph.Readiness, { merchantId, shopId });
   useFollow(again, { lists: ['webhook_deliveries'], events: true });
   if (!data) return error ? <Failure error={error} again={again} /> : <Skeleton />;
   const { merchant } = data;
-  if (!merchant) return <Empty title={shared.notFound} />;
-  const names: Readonly<Record<string, string>> = payment.methods;
-  const needs = needsOf({ ...data, merchant }, shopId, own, (method) => names[method] ?? method);
+  if (!merchant) return <Empty title={sharedWords.notFound} />;
+  const names: Readonly<Record<string, string>> = words.payment.methods;
+  const needs = needsOf({ ...data, merchant }, shopId, (method) => names[method] ?? method);
   const missing = needs.filter(({ isMet, isAdvice }) => !isMet && isAdvice !== true).length;
   return (
     <>
@@ -139,42 +134,37 @@ const ReadinessPart = ({ shop }: { readonly shop: DeveloperShop }) => {
 
 const tabs = ['keys', 'requests', 'events', 'security', 'clock', 'live'] as const;
 
-const Guides = () => {
-  const { docs, guides } = useDeveloperWords();
-  return (
-    <nav className="guides" aria-label={docs}>
-      {guides.map(([address, name]) => (
-        <a key={address} href={address} target="_blank" rel="noreferrer">
-          {name}
-        </a>
-      ))}
-    </nav>
-  );
-};
+const Guides = () => (
+  <nav className="guides" aria-label={developerWords.docs}>
+    {developerWords.guides.map(([address, name]) => (
+      <a key={address} href={address} target="_blank" rel="noreferrer">
+        {name}
+      </a>
+    ))}
+  </nav>
+);
 
 const Parts = ({ merchantId }: { readonly merchantId: string }) => {
-  const shared = useSharedWords();
-  const own = useDeveloperWords();
   const { search, set } = useAddress();
   const tab = useTab(tabs);
   const { data, error, again } = useAsk(graph.DeveloperShops, { merchantId });
   if (!data) return error ? <Failure error={error} again={again} /> : <Skeleton />;
   const { merchant } = data;
   const shop = merchant?.shops.find(({ id }) => id === search.shop) ?? merchant?.shops[0];
-  if (!merchant || !shop) return <Empty title={shared.notFound} />;
+  if (!merchant || !shop) return <Empty title={sharedWords.notFound} />;
   return (
     <>
       <div className="filter-row">
         <PickField
           isInline
-          label={shared.chooseShop}
+          label={sharedWords.chooseShop}
           value={shop.id}
           set={(id) => set({ shop: id, after: undefined })}
           options={merchant.shops.map(({ id, name }) => [id, name])}
         />
         <Guides />
       </div>
-      <Tabs tabs={tabs} names={own.tabs} />
+      <Tabs tabs={tabs} names={developerWords.tabs} />
       {tab === 'keys' && <KeysPart shop={shop} isLive={merchant.liveEnabled} />}
       {tab === 'security' && <SecurityPart key={shop.id} shop={shop} again={again} />}
       {tab === 'clock' && <ClockPart key={shop.id} shop={shop} />}
@@ -185,14 +175,11 @@ const Parts = ({ merchantId }: { readonly merchantId: string }) => {
   );
 };
 
-export const DevelopersPage = () => {
-  const words = useWords();
-  return (
-    <>
-      <PageHead name={words.sections.developers}>
-        <TestPaymentButton />
-      </PageHead>
-      <OfMerchant>{(merchantId) => <Parts merchantId={merchantId} />}</OfMerchant>
-    </>
-  );
-};
+export const DevelopersPage = () => (
+  <>
+    <PageHead name={words.sections.developers}>
+      <TestPaymentButton />
+    </PageHead>
+    <OfMerchant>{(merchantId) => <Parts merchantId={merchantId} />}</OfMerchant>
+  </>
+);

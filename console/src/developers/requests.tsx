@@ -14,8 +14,8 @@ import { type Column, Skeleton } from '../parts/table.tsx';
 import { Status, Moment, Facts, CopyBlock, Id, ObjectLink, type Tone } from '../parts/texts.tsx';
 import { useAsk } from '../parts/use-ask.ts';
 import { useFollow } from '../parts/use-follow.ts';
-import { useRequestWords, type RequestWords } from '../words/developers.ts';
-import { useWords } from '../words/words.ts';
+import { requestWords as own } from '../words/developers.ts';
+import { words } from '../words/words.ts';
 import type { DeveloperShop } from './keys.tsx';
 
 type Row = graph.RequestsQuery['apiRequests']['nodes'][number];
@@ -39,7 +39,7 @@ const statusesIn = (text: string | undefined): number[] | null => {
 
 const toneOf = (status: number): Tone => (status < 300 ? 'good' : 'bad');
 
-const columnsOf = (own: RequestWords, at: string, locale: string): readonly Column<Row>[] => [
+const columnsOf = (): readonly Column<Row>[] => [
   {
     name: own.status,
     cell: ({ status }) => <Status tone={toneOf(status)}>{String(status)}</Status>,
@@ -54,13 +54,8 @@ const columnsOf = (own: RequestWords, at: string, locale: string): readonly Colu
   },
   { name: own.code, cell: ({ code }) => code && <code>{code}</code> },
   { name: own.key, isWide: true, cell: ({ keyPrefix }) => <code>{keyPrefix}…</code> },
-  {
-    name: own.took,
-    isNumber: true,
-    isWide: true,
-    cell: ({ durationMs }) => duration(durationMs, locale),
-  },
-  { name: at, cell: (row) => <Moment at={row.at} /> },
+  { name: own.took, isNumber: true, isWide: true, cell: ({ durationMs }) => duration(durationMs) },
+  { name: words.columns.at, cell: (row) => <Moment at={row.at} /> },
 ];
 
 /** A pasted key is cut to the part that identifies it: its secret is not for an address. */
@@ -68,8 +63,6 @@ const withoutSecret = (text: string): string =>
   /^sk_(?:test|live)_[A-Za-z0-9]*/.exec(text)?.[0] ?? text;
 
 const StatusField = () => {
-  const words = useWords();
-  const own = useRequestWords();
   const { search, set } = useAddress();
   return (
     <div className="chips" role="group" aria-label={own.statuses}>
@@ -102,10 +95,8 @@ const StatusField = () => {
 };
 
 const DayFields = () => {
-  const { filters } = useWords();
-  const own = useRequestWords();
   const { search, set } = useAddress();
-  const names = { since: filters.since, until: own.to };
+  const names = { since: words.filters.since, until: own.to };
   return (['since', 'until'] as const).map((field) => (
     <DateField
       key={field}
@@ -167,7 +158,6 @@ const CreatedLink = ({
   readonly merchantId: string;
   readonly created: Created;
 }) => {
-  const own = useRequestWords();
   const { search } = useAddress();
   const name = own.kinds[kind];
   return (
@@ -191,23 +181,14 @@ const CreatedLink = ({
   );
 };
 
-const Body = ({ title, body }: { readonly title: string; readonly body: string | null }) => {
-  const own = useRequestWords();
-  return (
-    <section>
-      <h2>{title}</h2>
-      {body === null ? (
-        <p className="quiet">{own.noBody}</p>
-      ) : (
-        <CopyBlock text={prettyJson(body)} />
-      )}
-    </section>
-  );
-};
+const Body = ({ title, body }: { readonly title: string; readonly body: string | null }) => (
+  <section>
+    <h2>{title}</h2>
+    {body === null ? <p className="quiet">{own.noBody}</p> : <CopyBlock text={prettyJson(body)} />}
+  </section>
+);
 
 const View = ({ merchantId, found }: { readonly merchantId: string; readonly found: Found }) => {
-  const { locale, columns } = useWords();
-  const own = useRequestWords();
   const { id, at, status, code, keyPrefix, idempotencyKey, durationMs } = found;
   const created = createdBy(found);
   return (
@@ -219,8 +200,8 @@ const View = ({ merchantId, found }: { readonly merchantId: string; readonly fou
       <Facts
         facts={[
           [own.requestId, <Id key="id" id={id} whole />],
-          [columns.at, <Moment key="at" at={at} />],
-          [own.took, duration(durationMs, locale)],
+          [words.columns.at, <Moment key="at" at={at} />],
+          [own.took, duration(durationMs)],
           [own.key, `${keyPrefix}…`],
           [own.idempotencyKey, idempotencyKey && <Id key="key" id={idempotencyKey} whole />],
         ]}
@@ -238,14 +219,16 @@ const RequestDrawer = ({
   name,
   close,
 }: Closable & { readonly of: OfShop; readonly name: string }) => {
-  const { auditLog } = useWords();
-  const own = useRequestWords();
   const slash = name.indexOf('/');
   const [at, id] = [name.slice(0, slash), name.slice(slash + 1)];
   const { data, error, again } = useAsk(graph.Request, { ...of, id, at });
   const found = data?.apiRequest;
   return (
-    <Modal side title={found ? `${found.method} ${found.path}` : auditLog.request} onClose={close}>
+    <Modal
+      side
+      title={found ? `${found.method} ${found.path}` : words.auditLog.request}
+      onClose={close}
+    >
       {error && !data && <Failure error={error} again={again} />}
       {!data && !error && <Skeleton />}
       {data && !found && <Empty title={own.gone} />}
@@ -255,8 +238,6 @@ const RequestDrawer = ({
 };
 
 export const RequestsPart = ({ shop }: { readonly shop: DeveloperShop }) => {
-  const words = useWords();
-  const own = useRequestWords();
   const { search, mode, set } = useAddress();
   const { shop: _, ...narrowing } = search;
   const of = { merchantId: shop.merchantId, shopId: shop.id, mode };
@@ -270,10 +251,7 @@ export const RequestsPart = ({ shop }: { readonly shop: DeveloperShop }) => {
     after: search.after ?? null,
   });
   useFollow(again, { events: true, every_ms });
-  const columns = useMemo(
-    () => columnsOf(own, words.columns.at, words.locale),
-    [own, words.columns.at, words.locale],
-  );
+  const columns = useMemo(columnsOf, [words.language]);
   const { nodes: rows, pageInfo } = data?.apiRequests ?? {};
   return (
     <>

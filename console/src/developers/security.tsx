@@ -11,7 +11,7 @@ import {
 } from '../parts/act-form.tsx';
 import { useSend } from '../parts/outcome.tsx';
 import { usePermission } from '../viewer.tsx';
-import { useDeveloperWords } from '../words/developers.ts';
+import { developerWords as own } from '../words/developers.ts';
 import type { DeveloperShop } from './keys.tsx';
 
 type DialogProps = Closable & { readonly shop: DeveloperShop };
@@ -21,7 +21,6 @@ const AllowListDialog = ({
   entries,
   close,
 }: DialogProps & { readonly entries: readonly string[] }) => {
-  const own = useDeveloperWords();
   const save = useSend(graph.SetAllowList);
   return (
     <ActForm
@@ -43,7 +42,6 @@ const AllowListDialog = ({
 type OfShop = Again & { readonly shop: DeveloperShop };
 
 const AllowList = ({ shop, again }: OfShop) => {
-  const own = useDeveloperWords();
   const { granted } = usePermission('shopAllowListSet');
   const [text, setText] = useState(() => shop.allowList.join('\n'));
   const entries = text.split(/[\s,]+/).filter(Boolean);
@@ -70,19 +68,16 @@ const AllowList = ({ shop, again }: OfShop) => {
 type Kind = 'require' | 'bind' | 'lift';
 
 /** What is done about the shop's signatures, and what follows from it. */
-const useRequireTexts = () => {
-  const own = useDeveloperWords();
-  return {
+const requireTexts = () =>
+  ({
     require: [own.signatureRequire, own.signatureRequireText],
     bind: [own.signatureBind, own.signatureBindText],
     lift: [own.signatureLift, own.signatureLiftText],
-  } as const;
-};
+  }) as const;
 
 const RequireDialog = ({ shop, kind, close }: DialogProps & { readonly kind: Kind }) => {
-  const { signatureDone } = useDeveloperWords();
   const require = useSend(graph.RequireSignature);
-  const [title, consequence] = useRequireTexts()[kind];
+  const [title, consequence] = requireTexts()[kind];
   return (
     <ActForm
       title={title}
@@ -94,14 +89,13 @@ const RequireDialog = ({ shop, kind, close }: DialogProps & { readonly kind: Kin
           shopId: shop.id,
           required: kind !== 'lift',
           bound: kind === 'bind' ? true : null,
-        }, signatureDone)
+        }, own.signatureDone)
       }
     />
   );
 };
 
 const RotateDialog = ({ shop, close }: DialogProps) => {
-  const own = useDeveloperWords();
   const rotate = useSend(graph.RotateSigningSecret);
   return (
     <ActForm
@@ -120,9 +114,8 @@ const RotateDialog = ({ shop, close }: DialogProps) => {
 };
 
 const Signature = ({ shop, again }: OfShop) => {
-  const own = useDeveloperWords();
   const { opened, open, close } = useOpened<Kind | 'rotate'>(again);
-  const texts = useRequireTexts();
+  const texts = requireTexts();
   const { requireSignature: isRequired, requireBoundSignature: isBound } = shop;
   const kinds: readonly Kind[] = !isRequired ? ['require'] : isBound ? ['lift'] : ['bind', 'lift'];
   return (

@@ -10,8 +10,7 @@ import { wholeNumber } from '../format.ts';
 import { DialogAct, PolicyForm } from '../parts/act-form.tsx';
 import { refusalOf, refusedBy, type Outcome } from '../parts/outcome.tsx';
 import { TextField } from '../parts/fields.tsx';
-import { useErasureWords } from '../words/customers.ts';
-import { useWords } from '../words/words.ts';
+import { erasureWords as own } from '../words/customers.ts';
 
 interface DialogProps {
   readonly merchantId: string;
@@ -23,8 +22,6 @@ interface DialogProps {
 
 /** Calls until nothing is left; `seen` receives the count so far. */
 const useErasing = (seen: (payments: number) => void) => {
-  const words = useErasureWords();
-  const { locale } = useWords();
   const [, erase] = useMutation(graph.EraseData);
   return async (variables: graph.EraseDataMutationVariables): Promise<Outcome> => {
     let [payments, payouts, tokens, subscriptions] = [0, 0, 0, 0];
@@ -39,16 +36,14 @@ const useErasing = (seen: (payments: number) => void) => {
       subscriptions += result.subscriptions;
       seen(payments);
       if (result.hasMore) continue;
-      const text = (count: number): string => wholeNumber(count, locale);
-      const done = words.done(text(payments), text(payouts), text(tokens), text(subscriptions));
-      return { done: result.left > 0 ? `${done} ${words.left(text(result.left))}` : done };
+      const text = (count: number): string => wholeNumber(count);
+      const done = own.done(text(payments), text(payouts), text(tokens), text(subscriptions));
+      return { done: result.left > 0 ? `${done} ${own.left(text(result.left))}` : done };
     }
   };
 };
 
 const EraseDialog = ({ merchantId, subject, id, close }: DialogProps) => {
-  const words = useErasureWords();
-  const { locale } = useWords();
   const [typed, setTyped] = useState('');
   const [reason, setReason] = useState('');
   const [payments, setPayments] = useState(0);
@@ -56,8 +51,8 @@ const EraseDialog = ({ merchantId, subject, id, close }: DialogProps) => {
   const whose = id ?? typed.trim();
   return (
     <PolicyForm
-      title={subject === 'customer' ? words.customerTitle : words.title}
-      consequence={`${words.of[subject]} ${words.noWay}`}
+      title={subject === 'customer' ? own.customerTitle : own.title}
+      consequence={`${own.of[subject]} ${own.noWay}`}
       isReady={
         whose !== '' && reason.trim() !== '' && reason.trim().length <= policyReason_max_chars
       }
@@ -65,10 +60,10 @@ const EraseDialog = ({ merchantId, subject, id, close }: DialogProps) => {
       act={() => erase({ merchantId, subject, id: whose, reason: reason.trim() })}
     >
       {subject === 'customer' && id === null && (
-        <TextField label={words.customer} value={typed} set={setTyped} hint={words.customerHint} />
+        <TextField label={own.customer} value={typed} set={setTyped} hint={own.customerHint} />
       )}
-      <TextField label={words.reason} value={reason} set={setReason} hint={words.reasonHint} />
-      {payments > 0 && <p role="status">{words.running(wholeNumber(payments, locale))}</p>}
+      <TextField label={own.reason} value={reason} set={setReason} hint={own.reasonHint} />
+      {payments > 0 && <p role="status">{own.running(wholeNumber(payments))}</p>}
     </PolicyForm>
   );
 };
@@ -76,15 +71,12 @@ const EraseDialog = ({ merchantId, subject, id, close }: DialogProps) => {
 export const EraseAct = ({
   again = () => {},
   ...of
-}: Omit<DialogProps, 'close'> & { readonly again?: () => void }) => {
-  const words = useErasureWords();
-  return (
-    <DialogAct
-      permission="personalDataErase"
-      name={of.subject === 'customer' ? words.customerTitle : words.title}
-      again={again}
-    >
-      {(close) => <EraseDialog {...of} close={close} />}
-    </DialogAct>
-  );
-};
+}: Omit<DialogProps, 'close'> & { readonly again?: () => void }) => (
+  <DialogAct
+    permission="personalDataErase"
+    name={of.subject === 'customer' ? own.customerTitle : own.title}
+    again={again}
+  >
+    {(close) => <EraseDialog {...of} close={close} />}
+  </DialogAct>
+);

@@ -2,13 +2,12 @@
 import { Button } from '../parts/button.tsx';
 import { Modal } from '../parts/modal.tsx';
 import { goToLogin } from '../viewer.tsx';
-import { useWords } from '../words/words.ts';
+import { words } from '../words/words.ts';
 import { keyOf, useSections } from './sections.tsx';
 
 export type End = 'loggedOut' | 'outdated';
 
 export const EndDialog = ({ end, close }: { readonly end: End; readonly close: () => void }) => {
-  const words = useWords();
   const isOut = end === 'loggedOut';
   return (
     <Modal title={isOut ? words.login.ended : words.failure.outdated} onClose={close}>
@@ -23,12 +22,13 @@ export const EndDialog = ({ end, close }: { readonly end: End; readonly close: (
 };
 
 export const ShortcutsList = ({ close }: { readonly close: () => void }) => {
-  const { shortcuts, sections: names } = useWords();
-  const places = useSections().map((section) => [`g ${keyOf[section]}`, names[section]] as const);
+  const places = useSections().map(
+    (section) => [`g ${keyOf[section]}`, words.sections[section]] as const,
+  );
   return (
-    <Modal title={shortcuts.title} isDismissable onClose={close}>
+    <Modal title={words.shortcuts.title} isDismissable onClose={close}>
       <dl className="shortcuts">
-        {[...shortcuts.rows, ...places].map(([keys, what]) => (
+        {[...words.shortcuts.rows, ...places].map(([keys, what]) => (
           <div key={keys}>
             <dt>
               <kbd>{keys}</kbd>

@@ -12,13 +12,13 @@ import { PopoverButton } from '../parts/modal.tsx';
 import { Empty, Failure } from '../parts/states.tsx';
 import { changeSettings, settingsNow, useSettings } from '../settings.ts';
 import { useAskViewer, useViewer, ViewerContext } from '../viewer.tsx';
-import { useWords } from '../words/words.ts';
+import { words } from '../words/words.ts';
 import { loadAhead, LaterMenu, LaterPalette } from './later.tsx';
 import { rememberFilters, listAt, Sections, sectionAt, pathOf, type Section } from './sections.tsx';
 import { Shortcuts, usePaletteKeys } from './shortcuts.tsx';
 import { viewName_max_chars } from '../../../schema/limits.ts';
 import { useMutation } from 'urql';
-import { useRefusalText } from '../parts/outcome.tsx';
+import { refusalText } from '../parts/outcome.tsx';
 import * as graph from '../../../schema/generated/console.ts';
 
 /* The person's saved views of a section, and saving the current one. */
@@ -36,7 +36,6 @@ const isWorthKeeping = (search: Search): boolean =>
   Object.keys(readSearch(without(keptOf(search), 'mode', 'merchant', 'tab'))).length > 0;
 
 const SaveForm = ({ save }: { readonly save: (name: string) => Promise<string> }) => {
-  const { views: words } = useWords();
   const [isOpen, setOpen] = useState(false);
   const [mistake, setMistake] = useState('');
   const send = async (name: unknown): Promise<void> => {
@@ -48,7 +47,7 @@ const SaveForm = ({ save }: { readonly save: (name: string) => Promise<string> }
     return (
       <button type="button" className="chip plain" onClick={() => setOpen(true)}>
         <Icon name="plus" />
-        {words.save}
+        {words.views.save}
       </button>
     );
   return (
@@ -56,8 +55,8 @@ const SaveForm = ({ save }: { readonly save: (name: string) => Promise<string> }
       <input
         name="name"
         className="chip-field"
-        aria-label={words.name}
-        placeholder={words.name}
+        aria-label={words.views.name}
+        placeholder={words.views.name}
         maxLength={viewName_max_chars}
         required
         autoFocus
@@ -65,7 +64,7 @@ const SaveForm = ({ save }: { readonly save: (name: string) => Promise<string> }
           if (key === 'Escape') setOpen(false);
         }}
       />
-      <Button>{words.keep}</Button>
+      <Button>{words.views.keep}</Button>
       <span className="bad" role="status">
         {mistake}
       </span>
@@ -74,10 +73,8 @@ const SaveForm = ({ save }: { readonly save: (name: string) => Promise<string> }
 };
 
 const SavedViewRow = ({ section }: { readonly section: Section }) => {
-  const { views: words } = useWords();
   const { search } = useAddress();
   const { data, again } = useAsk(graph.SavedViews, { section });
-  const refusalText = useRefusalText();
   const [, saveView] = useMutation(graph.SaveView);
   const [, deleteView] = useMutation(graph.DeleteView);
   const views = data?.savedViews ?? [];
@@ -92,7 +89,7 @@ const SavedViewRow = ({ section }: { readonly section: Section }) => {
   const maySave = data !== undefined && !isKept && isWorthKeeping(search);
   if (views.length === 0 && !maySave) return null;
   return (
-    <nav className="chips views" aria-label={words.label}>
+    <nav className="chips views" aria-label={words.views.label}>
       {views.map((view) => (
         <span key={view.id} className="view">
           <Link
@@ -106,7 +103,7 @@ const SavedViewRow = ({ section }: { readonly section: Section }) => {
           <button
             type="button"
             className="icon-button"
-            aria-label={words.remove(view.name)}
+            aria-label={words.views.remove(view.name)}
             onClick={() => void deleteView({ id: view.id }).then(again)}
           >
             <Icon name="close" />
@@ -119,7 +116,6 @@ const SavedViewRow = ({ section }: { readonly section: Section }) => {
 };
 
 const useTitle = (isTest: boolean): void => {
-  const words = useWords();
   const path = useRouterState({ select: ({ location }) => location.pathname });
   const section = sectionAt(path);
   const title = `${isTest ? words.testTitle : ''}${section ? words.sections[section] : words.title}`;
@@ -130,15 +126,13 @@ const useTitle = (isTest: boolean): void => {
 
 /** Whose objects are shown. A cabinet user has only its own merchant. */
 const Whose = () => {
-  const { allMerchants } = useWords();
   const viewer = useViewer();
   if (viewer.merchantId === null)
-    return <AddressMerchant none={allMerchants} className="merchant-choice" />;
+    return <AddressMerchant none={words.allMerchants} className="merchant-choice" />;
   return <span className="merchant-name">{viewer.merchant?.name ?? viewer.merchantId}</span>;
 };
 
 const ModeSwitch = () => {
-  const words = useWords();
   const { mode, set } = useAddress();
   return (
     <div className="mode-switch" role="group" aria-label={words.mode.label}>
@@ -158,12 +152,11 @@ const ModeSwitch = () => {
 };
 
 const useLiveText = (): { readonly text: string; readonly isOpen: boolean } => {
-  const { live, locale } = useWords();
   const { lostAt } = useLive();
   const staleAt = useUnansweredSince();
-  if (lostAt) return { text: live.since(timeOfDay(lostAt, locale)), isOpen: false };
-  if (staleAt) return { text: live.stale(timeOfDay(staleAt, locale)), isOpen: false };
-  return { text: live.open, isOpen: true };
+  if (lostAt) return { text: words.live.since(timeOfDay(lostAt)), isOpen: false };
+  if (staleAt) return { text: words.live.stale(timeOfDay(staleAt)), isOpen: false };
+  return { text: words.live.open, isOpen: true };
 };
 
 const LiveDot = () => {
@@ -176,12 +169,11 @@ const LiveDot = () => {
 };
 
 const PersonButton = () => {
-  const { person } = useWords();
   const { subject } = useViewer();
   return (
     <PopoverButton
       className="icon-button"
-      title={`${person.label}: ${subject}`}
+      title={`${words.person.label}: ${subject}`}
       face={<Icon name="person" />}
     >
       {(close) => <LaterMenu close={close} />}
@@ -190,7 +182,6 @@ const PersonButton = () => {
 };
 
 const TopBar = () => {
-  const words = useWords();
   const [isSearching, setSearching] = useState(false);
   usePaletteKeys(() => setSearching(true));
   return (
@@ -210,7 +201,6 @@ const TopBar = () => {
 };
 
 const Inside = () => {
-  const words = useWords();
   const { narrow } = useSettings();
   const { search, mode, merchantId } = useAddress();
   const viewer = useViewer();
@@ -268,4 +258,7 @@ export const Frame = () => {
   );
 };
 
-export const NoPage = () => <Empty title={useWords().failure.noPage} />;
+export const NoPage = () => {
+  useSettings();
+  return <Empty title={words.failure.noPage} />;
+};

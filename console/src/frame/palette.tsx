@@ -3,8 +3,7 @@ import { useNavigate } from '@tanstack/react-router';
 import { createElement, Fragment, useState, type ReactNode } from 'react';
 import * as graph from '../../../schema/generated/console.ts';
 import { kept, useAddress, type Search } from '../address.ts';
-import { money } from '../amounts.ts';
-import { plainMoment, shortId, zoneName } from '../format.ts';
+import { plainMoment, shortId, zoneName, money } from '../format.ts';
 import { FindList, useRested } from '../parts/find-list.tsx';
 import { Modal } from '../parts/modal.tsx';
 import { Status, tones } from '../parts/texts.tsx';
@@ -14,10 +13,10 @@ import { useWhose } from '../parts/whose.tsx';
 import { methodText, PaymentStanding } from '../payments/shown.tsx';
 import { logOut, useViewer, usePermission } from '../viewer.tsx';
 import { changeSettings, themes, useSettings } from '../settings.ts';
-import { useDraftWords } from '../words/drafts.ts';
-import { usePeopleWords } from '../words/people.ts';
-import { useSharedWords } from '../words/shared.ts';
-import { useWords, type Words } from '../words/words.ts';
+import { draftWords } from '../words/drafts.ts';
+import { peopleWords } from '../words/people.ts';
+import { sharedWords } from '../words/shared.ts';
+import { words } from '../words/words.ts';
 import { rememberedFilters, pathOf, useSections, type Section } from './sections.tsx';
 import { setShortcuts } from './shortcuts.tsx';
 
@@ -25,30 +24,28 @@ import { setShortcuts } from './shortcuts.tsx';
 const folded = (text: string): string => text.normalize('NFC').toLowerCase().replaceAll('ё', 'е');
 
 const usePlaces = () => {
-  const words = useWords();
   const navigate = useNavigate();
   const { search } = useAddress();
   const merchantId = useWhose();
   const make = { ...kept(search), act: 'new' };
   const mayPropose = usePermission('payoutDraftCreate').granted && merchantId !== null;
   return [
-    [mayPropose, useDraftWords().make, () => navigate({ to: '/payouts', search: make })],
+    [mayPropose, draftWords.make, () => navigate({ to: '/payouts', search: make })],
     [
       usePermission('merchantOnboard').granted,
       words.merchants.add,
       () => navigate({ to: '/merchants', search: make }),
     ],
-    [true, useSharedWords().settings, () => navigate({ to: '/settings', search: kept(search) })],
+    [true, sharedWords.settings, () => navigate({ to: '/settings', search: kept(search) })],
     [
       usePermission('personSessionEnd').granted,
-      usePeopleWords().title,
+      peopleWords.title,
       () => navigate({ to: '/people', search: kept(search) }),
     ],
   ] as const;
 };
 
 const useActs = () => {
-  const { mode, person, shortcuts } = useWords();
   const { mode: here, set } = useAddress();
   const { language, density } = useSettings();
   const places = usePlaces();
@@ -58,14 +55,14 @@ const useActs = () => {
     ...places,
     [
       true,
-      `${mode.label}: ${mode[other]}`,
+      `${words.mode.label}: ${words.mode[other]}`,
       () => set({ mode: other, after: undefined, before: undefined, open: undefined }),
     ],
     ...themes.map(
       (theme) =>
         [
           true,
-          `${person.theme}: ${person.themes[theme]}`,
+          `${words.person.theme}: ${words.person.themes[theme]}`,
           () => changeSettings({ theme }),
         ] as const,
     ),
@@ -74,9 +71,13 @@ const useActs = () => {
       language === 'en' ? 'Язык: русский' : 'Language: English',
       () => changeSettings({ language: language === 'en' ? 'ru' : 'en' }),
     ],
-    [true, `${person.rows}: ${person.density[rows]}`, () => changeSettings({ density: rows })],
-    [true, shortcuts.title, () => setShortcuts(true)],
-    [true, person.logOut, logOut],
+    [
+      true,
+      `${words.person.rows}: ${words.person.density[rows]}`,
+      () => changeSettings({ density: rows }),
+    ],
+    [true, words.shortcuts.title, () => setShortcuts(true)],
+    [true, words.person.logOut, logOut],
   ];
   return all
     .filter(([isOffered]) => isOffered)
@@ -97,16 +98,15 @@ const madeIn = (at: string): Search => {
 };
 
 const PaymentText = ({ payment }: { readonly payment: Payment }) => {
-  const words = useWords();
   const isOfMerchant = useViewer().merchantId !== null;
   const { shopName, merchant } = payment;
   return (
     <>
-      <span>{money(payment.amount, payment.currency, words.locale)}</span>
+      <span>{money(payment.amount, payment.currency)}</span>
       <span>{payment.orderId}</span>
       <PaymentStanding payment={payment} />
       <span className="quiet found-facts">
-        {plainMoment(payment.createdAt, words.locale)} · {methodText(payment, words)} · {shopName}
+        {plainMoment(payment.createdAt)} · {methodText(payment)} · {shopName}
         {!isOfMerchant && ` · ${merchant.name}`} · <span className="mono">{payment.publicId}</span>
       </span>
     </>
@@ -120,7 +120,7 @@ interface FoundObject {
   readonly text: ReactNode;
 }
 
-const listedOf = (hit: Hit, merchant: string, words: Words): FoundObject | null => {
+const listedOf = (hit: Hit, merchant: string): FoundObject | null => {
   const { kind, id, at, payment, refund, payout, subscription } = hit;
   const listed = (section: Section, place: Search, ...parts: ReactNode[]): FoundObject => {
     const name = <span className="quiet">{words.sections[section]}</span>;
@@ -131,7 +131,7 @@ const listedOf = (hit: Hit, merchant: string, words: Words): FoundObject | null 
       text: createElement(Fragment, null, name, ...parts),
     };
   };
-  const sum = (of: number, currency: string) => <span>{money(of, currency, words.locale)}</span>;
+  const sum = (of: number, currency: string) => <span>{money(of, currency)}</span>;
   if (refund && payment)
     return listed(
       'refunds',
@@ -160,10 +160,10 @@ const listedOf = (hit: Hit, merchant: string, words: Words): FoundObject | null 
 };
 
 /** A hit as the console shows it; an object without a screen is shown as its payment. */
-const objectOf = (hit: Hit, words: Words): FoundObject | null => {
+const objectOf = (hit: Hit): FoundObject | null => {
   const { merchantId, payment } = hit;
   if (merchantId === null) return null;
-  const listed = listedOf(hit, merchantId, words);
+  const listed = listedOf(hit, merchantId);
   if (listed || !payment) return listed;
   return {
     key: `payment ${payment.merchantId} ${payment.id}`,
@@ -176,13 +176,12 @@ const objectOf = (hit: Hit, words: Words): FoundObject | null => {
 /**
  * The results without duplicates: a payment that matches by itself and by its parts appears once.
  */
-const objectsIn = (hits: readonly Hit[], words: Words): readonly FoundObject[] => {
-  const all = hits.map((hit) => objectOf(hit, words)).filter((one) => one !== null);
+const objectsIn = (hits: readonly Hit[]): readonly FoundObject[] => {
+  const all = hits.map((hit) => objectOf(hit)).filter((one) => one !== null);
   return [...new Map(all.map((one) => [one.key, one])).values()];
 };
 
 const useFound = (text: string) => {
-  const words = useWords();
   const navigate = useNavigate();
   const { search, merchantId } = useAddress();
   const rested = useRested(text.trim());
@@ -198,7 +197,7 @@ const useFound = (text: string) => {
   const named = [...sections, ...useActs()]
     .filter(({ name }) => folded(name).includes(folded(text.trim())))
     .map(({ key, name, run }) => ({ key, text: <span>{name}</span>, run }));
-  const objects = objectsIn(rested.length < 3 ? [] : (data?.search ?? []), words).map((one) => ({
+  const objects = objectsIn(rested.length < 3 ? [] : (data?.search ?? [])).map((one) => ({
     key: one.key,
     text: <span className="found">{one.text}</span>,
     run: go(one.section, { ...kept(search), ...one.place }),
@@ -207,7 +206,6 @@ const useFound = (text: string) => {
 };
 
 export const Palette = ({ close }: { readonly close: () => void }) => {
-  const words = useWords();
   const [text, setText] = useState('');
   const { found, fetching } = useFound(text);
   return (

@@ -3,9 +3,9 @@ import { Header, Menu, MenuItem, MenuSection, Separator } from 'react-aria-compo
 import { useNavigate } from '@tanstack/react-router';
 import { logOut, usePermission, useViewer } from '../viewer.tsx';
 import { changeSettings, densities, languages, themes, useSettings } from '../settings.ts';
-import { usePeopleWords } from '../words/people.ts';
-import { useSharedWords } from '../words/shared.ts';
-import { useWords } from '../words/words.ts';
+import { peopleWords as own } from '../words/people.ts';
+import { sharedWords } from '../words/shared.ts';
+import { words } from '../words/words.ts';
 import { setShortcuts } from './shortcuts.tsx';
 
 const Choice = <Value extends string>({
@@ -48,12 +48,9 @@ const useAct = () => {
 };
 
 export const PersonMenu = ({ close }: { readonly close: () => void }) => {
-  const words = useWords();
   const { person } = words;
-  const { settings } = useSharedWords();
   const { theme, language, density } = useSettings();
   const { subject, role } = useViewer();
-  const people = usePeopleWords();
   const mayEnd = usePermission('personSessionEnd');
   const act = useAct();
   return (
@@ -89,11 +86,11 @@ export const PersonMenu = ({ close }: { readonly close: () => void }) => {
         />
         <Separator className="menu-line" />
         <MenuItem id="settings" className="menu-item">
-          {settings}
+          {sharedWords.settings}
         </MenuItem>
         {mayEnd.granted && (
           <MenuItem id="people" className="menu-item">
-            {people.title}
+            {own.title}
           </MenuItem>
         )}
         <MenuItem id="keys" className="menu-item">

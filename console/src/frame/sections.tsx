@@ -10,8 +10,8 @@ import { useFollow, type Followed } from '../parts/use-follow.ts';
 import { changeSettings, useSettings } from '../settings.ts';
 import { useWhose } from '../parts/whose.tsx';
 import { usePermission } from '../viewer.tsx';
-import { useDraftWords, useRefundDraftWords } from '../words/drafts.ts';
-import { useWords } from '../words/words.ts';
+import { draftWords, refundDraftWords } from '../words/drafts.ts';
+import { words } from '../words/words.ts';
 
 /** The sections in their order, each with its second key after g; j and k move between rows. */
 export const keyOf = {
@@ -70,11 +70,10 @@ const DraftsCount = ({
   readonly total: { readonly count: number; readonly isExact: boolean } | null | undefined;
   readonly toApprove: string;
 }) => {
-  const { locale } = useWords();
   if (!total || total.count === 0) return null;
   return (
     <span className="badge" title={toApprove}>
-      {countText(total, locale)}
+      {countText(total)}
       <span className="unseen"> {toApprove}</span>
     </span>
   );
@@ -116,19 +115,19 @@ const useDecidable = (permission: 'payoutDraftApprove' | 'refundDraftApprove') =
 };
 
 const PayoutsCount = () => {
-  const { toApprove } = useDraftWords();
   const { mayDecide, asked } = useDecidable('payoutDraftApprove');
   const { data, again } = useAsk(graph.DraftsToDecide, asked, !mayDecide);
   useFollow(again, { lists: ['payout_drafts'], isOn: mayDecide });
-  return <DraftsCount total={data?.payoutDrafts.totalCount} toApprove={toApprove} />;
+  return <DraftsCount total={data?.payoutDrafts.totalCount} toApprove={draftWords.toApprove} />;
 };
 
 const RefundsCount = () => {
-  const { toApprove } = useRefundDraftWords();
   const { mayDecide, asked } = useDecidable('refundDraftApprove');
   const { data, again } = useAsk(graph.RefundDraftsToDecide, asked, !mayDecide);
   useFollow(again, { lists: ['refund_drafts'], isOn: mayDecide });
-  return <DraftsCount total={data?.refundDrafts.totalCount} toApprove={toApprove} />;
+  return (
+    <DraftsCount total={data?.refundDrafts.totalCount} toApprove={refundDraftWords.toApprove} />
+  );
 };
 
 // The filters that each section had last in this tab: a link to the section brings them back.
@@ -155,7 +154,6 @@ export const rememberedFilters = (section: string): Search => {
 };
 
 export const Sections = () => {
-  const words = useWords();
   const { narrow } = useSettings();
   const counts = useCounts();
   const mine = useSections();

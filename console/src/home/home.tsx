@@ -10,11 +10,10 @@ import { useLiveRows } from '../parts/use-live-rows.tsx';
 import { PaymentDrawer } from '../payments/shown.tsx';
 import { NoPaymentsYet, paymentColumns } from '../payments/list.tsx';
 import { NeededList } from './needed.tsx';
-import { useWords } from '../words/words.ts';
-import { wholeNumber } from '../format.ts';
-import { useReportWords } from '../words/reports.ts';
+import { words } from '../words/words.ts';
+import { wholeNumber, money, shortMoney } from '../format.ts';
+import { reportWords as own } from '../words/reports.ts';
 import { FailureName } from '../words/failures.tsx';
-import { money, shortMoney } from '../amounts.ts';
 import { type Sums, sumUpTo } from '../reports/chart-numbers.ts';
 import { dayBefore, ownZone, spanUpToNow, endOfHour, hoursBefore } from '../reports/spans.ts';
 import { rateOf, rateText, sumOf } from '../reports/use-totals.ts';
@@ -106,8 +105,6 @@ const NumberTile = ({
   to,
   search,
 }: NumberProps) => {
-  const words = useReportWords();
-  const { locale } = useWords();
   const values = parts?.map((part) => valueOf(sumsOf(part))) ?? [];
   // A day without a value, such as a rate without payments, is left out of the average.
   const before = (weeks ?? []).map(valueOf).filter((value) => !Number.isNaN(value));
@@ -115,9 +112,10 @@ const NumberTile = ({
   const isNew = before.every((value) => value === 0) && values.slice(0, -1).every((one) => !one);
   const average = before.reduce((sum, value) => sum + value, 0) / before.length;
   const now = values.at(-1) ?? Number.NaN;
-  const weekday = new Intl.DateTimeFormat(locale, { weekday: 'long', timeZone: ownZone() }).format(
-    new Date(),
-  );
+  const weekday = new Intl.DateTimeFormat(words.locale, {
+    weekday: 'long',
+    timeZone: ownZone(),
+  }).format(new Date());
   return (
     <Link className="tile" to={to} search={search}>
       <span>{name}</span>
@@ -126,8 +124,8 @@ const NumberTile = ({
       </span>
       <span className="quiet">
         {!weeks && '…'}
-        {weeks && before.length === 0 && words.noUsual}
-        {weeks && before.length > 0 && !isNew && words.usual(weekday, textOf(average))}
+        {weeks && before.length === 0 && own.noUsual}
+        {weeks && before.length > 0 && !isNew && own.usual(weekday, textOf(average))}
       </span>
       <Sparkline values={values.map((value) => value || 0)} />
     </Link>
@@ -137,8 +135,6 @@ const NumberTile = ({
 const movedOf = ({ moved }: Sums): number => moved;
 
 const Numbers = ({ today }: { readonly today: graph.TodayQuery | undefined }) => {
-  const words = useReportWords();
-  const { locale, filters } = useWords();
   const { search } = useAddress();
   const weeks = useWeeks();
   const of = (kind: graph.TotalsOf) => ({
@@ -150,8 +146,8 @@ const Numbers = ({ today }: { readonly today: graph.TodayQuery | undefined }) =>
   const moneyAs =
     (format: typeof money) =>
     (value: number): string =>
-      Number.isNaN(value) ? '—' : format(Math.round(value), currency, locale);
-  const percent = (value: number): string => rateText(value, locale);
+      Number.isNaN(value) ? '—' : format(Math.round(value), currency);
+  const percent = (value: number): string => rateText(value);
   const ofToday = { ...kept(search), since: dayBefore(0) };
   const number = {
     textOf: moneyAs(shortMoney),
@@ -161,18 +157,18 @@ const Numbers = ({ today }: { readonly today: graph.TodayQuery | undefined }) =>
   } as const;
   return (
     <section>
-      <h2 className="part-title">{filters.today}</h2>
+      <h2 className="part-title">{words.filters.today}</h2>
       <div className="numbers">
         <NumberTile
           {...number}
-          name={words.paid}
+          name={own.paid}
           {...payments}
           to="/payments"
           search={{ ...ofToday, status: 'succeeded,refunded' }}
         />
         <NumberTile
           {...number}
-          name={words.successRate}
+          name={own.successRate}
           {...payments}
           valueOf={rateOf}
           textOf={percent}
@@ -180,10 +176,10 @@ const Numbers = ({ today }: { readonly today: graph.TodayQuery | undefined }) =>
           to="/payments"
           search={{ ...ofToday, status: 'failed' }}
         />
-        <NumberTile {...number} name={words.refunded} {...of('refund')} to="/refunds" />
-        <NumberTile {...number} name={words.paidOut} {...of('payout')} to="/payouts" />
+        <NumberTile {...number} name={own.refunded} {...of('refund')} to="/refunds" />
+        <NumberTile {...number} name={own.paidOut} {...of('payout')} to="/payouts" />
       </div>
-      {today?.payment.complete === false && <p className="quiet">{words.incomplete}</p>}
+      {today?.payment.complete === false && <p className="quiet">{own.incomplete}</p>}
     </section>
   );
 };
@@ -192,23 +188,15 @@ type TotalsRow = DayTotals['parts'][number]['rows'][number];
 
 const codes_max = 8;
 
-const useColumns = (
+const columnsOf = (
   name: string,
   named: (group: string) => string,
-): readonly Column<TotalsRow>[] => {
-  const words = useReportWords();
-  const { locale } = useWords();
-  return [
-    { name, cell: ({ group }) => named(group ?? '') },
-    {
-      name: words.successRate,
-      ...figure,
-      cell: (row) => rateText(rateOf(row), locale),
-    },
-    { name: words.succeeded, ...figure, cell: ({ succeeded }) => wholeNumber(succeeded, locale) },
-    { name: words.failed, ...figure, cell: ({ failed }) => wholeNumber(failed, locale) },
-  ];
-};
+): readonly Column<TotalsRow>[] => [
+  { name, cell: ({ group }) => named(group ?? '') },
+  { name: own.successRate, ...figure, cell: (row) => rateText(rateOf(row)) },
+  { name: own.succeeded, ...figure, cell: ({ succeeded }) => wholeNumber(succeeded) },
+  { name: own.failed, ...figure, cell: ({ failed }) => wholeNumber(failed) },
+];
 
 const Divided = ({
   by,
@@ -217,12 +205,10 @@ const Divided = ({
   readonly by: 'method' | 'bank';
   readonly totals: DayTotals;
 }) => {
-  const words = useReportWords();
-  const { payment } = useWords();
-  const methods: Readonly<Record<string, string>> = payment.methods;
-  const name = by === 'method' ? words.byMethod : words.byBank;
-  const columns = useColumns(name, (group) =>
-    group === '' ? words.noBank : by === 'method' ? (methods[group] ?? group) : group,
+  const methods: Readonly<Record<string, string>> = words.payment.methods;
+  const name = by === 'method' ? own.byMethod : own.byBank;
+  const columns = columnsOf(name, (group) =>
+    group === '' ? own.noBank : by === 'method' ? (methods[group] ?? group) : group,
   );
   const rows = totals.parts[0]?.rows ?? [];
   if (rows.length === 0) return null;
@@ -237,8 +223,6 @@ interface Code {
 
 /** The codes with the largest increase come first. */
 const Codes = ({ today }: { readonly today: graph.TodayQuery }) => {
-  const words = useReportWords();
-  const { locale } = useWords();
   const now = today.codes.parts[0]?.rows ?? [];
   const earlier = today.codesBefore.parts[0]?.rows ?? [];
   const codes: readonly Code[] = now
@@ -252,14 +236,14 @@ const Codes = ({ today }: { readonly today: graph.TodayQuery }) => {
   if (codes.length === 0) return null;
   return (
     <Table
-      label={words.codes}
+      label={own.codes}
       columns={[
         {
-          name: words.codes,
-          cell: ({ code }) => (code === '' ? words.noCode : <FailureName code={code} />),
+          name: own.codes,
+          cell: ({ code }) => (code === '' ? own.noCode : <FailureName code={code} />),
         },
-        { name: words.now, ...figure, cell: (row) => wholeNumber(row.now, locale) },
-        { name: words.earlier, ...figure, cell: (row) => wholeNumber(row.earlier, locale) },
+        { name: own.now, ...figure, cell: (row) => wholeNumber(row.now) },
+        { name: own.earlier, ...figure, cell: (row) => wholeNumber(row.earlier) },
       ]}
       rows={codes}
       keyOf={({ code }) => code}
@@ -268,11 +252,10 @@ const Codes = ({ today }: { readonly today: graph.TodayQuery }) => {
 };
 
 const Rates = ({ today }: { readonly today: graph.TodayQuery | undefined }) => {
-  const words = useReportWords();
   if (!today) return null;
   return (
     <section>
-      <h2 className="part-title">{words.rates}</h2>
+      <h2 className="part-title">{own.rates}</h2>
       <div className="rates">
         <Divided by="method" totals={today.byMethod} />
         <Divided by="bank" totals={today.byBank} />
@@ -285,7 +268,6 @@ const Rates = ({ today }: { readonly today: graph.TodayQuery | undefined }) => {
 const latest_rows = 10;
 
 const Latest = () => {
-  const words = useWords();
   const { search, mode, merchantId, set } = useAddress();
   const { data, error, again } = useAsk(graph.Payments, {
     merchantId,
@@ -303,7 +285,7 @@ const Latest = () => {
   return (
     <Table
       label={words.home.latest}
-      columns={paymentColumns(words)}
+      columns={paymentColumns()}
       rows={rows.slice(0, latest_rows)}
       keyOf={objectKey}
       changed={changed}
@@ -314,7 +296,6 @@ const Latest = () => {
 };
 
 export const HomePage = () => {
-  const words = useWords();
   const today = useToday();
   return (
     <>

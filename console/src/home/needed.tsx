@@ -9,8 +9,7 @@ import {
   useAssign,
 } from '../alerts/alert.tsx';
 import { kept, useAddress, type Search } from '../address.ts';
-import { money } from '../amounts.ts';
-import { countText } from '../format.ts';
+import { countText, money } from '../format.ts';
 import { ActButton, DialogAct } from '../parts/act-form.tsx';
 import { Failure } from '../parts/states.tsx';
 import { Skeleton } from '../parts/table.tsx';
@@ -24,10 +23,10 @@ import { RefundDraftActs } from '../refunds/draft-acts.tsx';
 import { DetailOf, ResolveDialog } from '../reconciliation/differences.tsx';
 import { usePermission, useViewer } from '../viewer.tsx';
 import { failedSince, ReplayDialog } from '../webhooks/replay.tsx';
-import { useAlertWords } from '../words/alerts.ts';
-import { useNeededWords } from '../words/reports.ts';
-import { useReconciliationWords } from '../words/reconciliation.ts';
-import { useWords } from '../words/words.ts';
+import { alertWords } from '../words/alerts.ts';
+import { neededWords as own } from '../words/reports.ts';
+import { reconciliationWords } from '../words/reconciliation.ts';
+import { words } from '../words/words.ts';
 
 type Alert = NonNullable<graph.NeededQuery['alerts']>['nodes'][number];
 type Difference = NonNullable<graph.NeededQuery['reconciliationDifferences']>['nodes'][number];
@@ -82,8 +81,6 @@ interface Again extends Pick<LineProps, 'whose'> {
 }
 
 const AlertActs = ({ alert, ...list }: Omit<Again, 'whose'> & { readonly alert: Alert }) => {
-  const words = useWords();
-  const own = useNeededWords();
   const { subject } = useViewer();
   const [message, setMessage] = useState('');
   const assign = useAssign(alert);
@@ -107,9 +104,6 @@ const AlertActs = ({ alert, ...list }: Omit<Again, 'whose'> & { readonly alert: 
 };
 
 const AlertLine = ({ alert, whose, ...list }: Again & { readonly alert: Alert }) => {
-  const words = useWords();
-  const own = useNeededWords();
-  const { sentences } = useAlertWords();
   const { kind, severity, assignee, raisedAt } = alert;
   return (
     <Line
@@ -118,7 +112,7 @@ const AlertLine = ({ alert, whose, ...list }: Again & { readonly alert: Alert })
       name={words.alert.kinds[kind]}
       to="/alerts"
       search={{ severity, ...(assignee ? { assignee } : {}) }}
-      text={assignee ? `${own.yours} · ${sentences[kind]}` : sentences[kind]}
+      text={assignee ? `${own.yours} · ${alertWords.sentences[kind]}` : alertWords.sentences[kind]}
       detail={<AlertBehind alert={alert} />}
     >
       <SubjectLink alert={alert} />
@@ -128,14 +122,12 @@ const AlertLine = ({ alert, whose, ...list }: Again & { readonly alert: Alert })
 };
 
 const WebhooksLine = ({ failed, whose, ...list }: Again & { readonly failed: FailedEndpoint }) => {
-  const { locale } = useWords();
-  const own = useNeededWords();
   const { merchantId, endpointId, url, oldestAt, count } = failed;
   return (
     <Line
       whose={whose}
       at={oldestAt}
-      name={own.webhooks(countText(count, locale))}
+      name={own.webhooks(countText(count))}
       to="/webhooks"
       search={{ merchant: merchantId, status: 'failed', since: oldestAt }}
       text={url}
@@ -159,40 +151,38 @@ const DraftLine = ({
   line: { kind, acts, ...line },
   whose,
   ...list
-}: Again & { readonly draft: Draft; readonly line: DraftLineProps }) => {
-  const { locale } = useWords();
-  const own = useNeededWords();
-  return (
-    <Line
-      {...line}
-      whose={whose}
-      at={createdAt}
-      name={`${own[kind]}: ${money(amount, currency, locale)}`}
-      search={{ merchant: merchantId, tab: 'drafts', status: 'pending' }}
-    >
-      {acts(list)}
-    </Line>
-  );
-};
+}: Again & { readonly draft: Draft; readonly line: DraftLineProps }) => (
+  <Line
+    {...line}
+    whose={whose}
+    at={createdAt}
+    name={`${own[kind]}: ${money(amount, currency)}`}
+    search={{ merchant: merchantId, tab: 'drafts', status: 'pending' }}
+  >
+    {acts(list)}
+  </Line>
+);
 
 const DifferenceLine = ({
   difference,
   whose,
   ...list
 }: Again & { readonly difference: Difference }) => {
-  const own = useNeededWords();
-  const { kinds, resolve } = useReconciliationWords();
   const { kind, foundAt, runId } = difference;
   return (
     <Line
       whose={whose}
       at={foundAt}
-      name={own.difference(kinds[kind])}
+      name={own.difference(reconciliationWords.kinds[kind])}
       to="/reconciliation"
       search={{ code: runId }}
       detail={<DetailOf row={difference} />}
     >
-      <DialogAct permission="reconciliationDifferenceResolve" name={resolve(1)} {...list}>
+      <DialogAct
+        permission="reconciliationDifferenceResolve"
+        name={reconciliationWords.resolve(1)}
+        {...list}
+      >
         {(close) => <ResolveDialog rows={[difference]} close={close} />}
       </DialogAct>
     </Line>
@@ -284,8 +274,6 @@ const neededLines = (data: graph.NeededQuery) => {
 
 /** Held payments: no error, but the hold lapses unless it is captured. */
 const Held = () => {
-  const { locale } = useWords();
-  const own = useNeededWords();
   const { search, mode, merchantId } = useAddress();
   const { data } = useAsk(graph.PaymentsCount, {
     merchantId,
@@ -296,7 +284,7 @@ const Held = () => {
   if (!total || total.count === 0) return null;
   return (
     <Link className="held" to="/payments" search={{ ...kept(search), status: 'authorized' }}>
-      {own.held(countText(total, locale))}
+      {own.held(countText(total))}
     </Link>
   );
 };
@@ -304,8 +292,6 @@ const Held = () => {
 const nothing = { lines: [], isCut: false } as const;
 
 export const NeededList = () => {
-  const { home } = useWords();
-  const own = useNeededWords();
   const { merchantId, mode } = useAddress();
   const { subject } = useViewer();
   const platform = usePermission('alerts').granted;
@@ -333,7 +319,7 @@ export const NeededList = () => {
       {lines.length === 0 ? (
         <p className="quiet">{own.quiet}</p>
       ) : (
-        <ol className="needed" aria-label={home.hello}>
+        <ol className="needed" aria-label={words.home.hello}>
           {lines.map(({ key, merchantId: owner, show }) => (
             <Fragment key={key}>
               {show({ again, hold, whose: isOfAll ? nameOf(owner) : '' })}

@@ -3,7 +3,7 @@ import { Link } from '@tanstack/react-router';
 import { useState } from 'react';
 import * as graph from '../../../schema/generated/console.ts';
 import { kept, useAddress, type Search, listOf } from '../address.ts';
-import { money, readAmount } from '../amounts.ts';
+import { readAmount } from '../amounts.ts';
 import { Button, Form } from '../parts/button.tsx';
 import { usePage, Listing } from '../parts/listing.tsx';
 import { Empty, Failure } from '../parts/states.tsx';
@@ -20,13 +20,9 @@ import {
   NoRows,
 } from '../parts/filters.tsx';
 import { useWhose } from '../parts/whose.tsx';
-import {
-  useLedgerWords,
-  type LedgerWords,
-  useReconciliationWords,
-} from '../words/reconciliation.ts';
-import { useWords, type Words } from '../words/words.ts';
-import { fromZoneField, startOfDay } from '../format.ts';
+import { ledgerWords, reconciliationWords as own } from '../words/reconciliation.ts';
+import { words } from '../words/words.ts';
+import { fromZoneField, startOfDay, money } from '../format.ts';
 import {
   ActButton,
   ActForm,
@@ -50,7 +46,6 @@ const signedAmount = (text: string): number | null => {
 };
 
 const useRecord = (act: Act) => {
-  const own = useReconciliationWords();
   const settle = useSend(graph.RecordSettlement);
   const adjust = useSend(graph.RecordAdjustment);
   const done = ({ repeated }: { readonly repeated: boolean }): string =>
@@ -68,8 +63,6 @@ const mayBook = (
   (act === 'settle' ? amount > 0 : amount !== 0 && reason !== '');
 
 const RecordDialog = ({ act, merchantId, close }: MerchantDialog & { readonly act: Act }) => {
-  const words = useWords();
-  const own = useReconciliationWords();
   const { mode } = useAddress();
   const { data } = useAsk(graph.PolicyShops, { merchantId });
   const shops = data?.merchant?.shops ?? [];
@@ -106,7 +99,6 @@ const RecordDialog = ({ act, merchantId, close }: MerchantDialog & { readonly ac
 };
 
 const RecordActs = ({ merchantId, again }: Again & { readonly merchantId: string }) => {
-  const own = useReconciliationWords();
   const { opened, open, close } = useOpened<Act>(again);
   return (
     <div className="acts">
@@ -141,19 +133,17 @@ const useNarrowing = (
 };
 
 const LedgerFilters = () => {
-  const { ledger } = useWords();
-  const own = useLedgerWords();
   const { search } = useAddress();
   const ofShop = useShopFilter();
   const facts = ['payment', 'payout'] as const;
   const more = {
     fields: (
       <fieldset>
-        <legend>{own.movement}</legend>
+        <legend>{ledgerWords.movement}</legend>
         {ofShop.fields}
         {facts.map((fact) => (
           <label key={fact}>
-            {own[fact]}
+            {ledgerWords[fact]}
             <input name={fact} spellCheck={false} defaultValue={search[fact] ?? ''} />
           </label>
         ))}
@@ -168,20 +158,19 @@ const LedgerFilters = () => {
       ...ofShop.shown,
       ...facts.flatMap((fact) => {
         const id = search[fact];
-        return id === undefined ? [] : [[fact, `${ledger.types[fact]} ${id}`] as const];
+        return id === undefined ? [] : [[fact, `${words.ledger.types[fact]} ${id}`] as const];
       }),
     ],
   };
   return (
     <>
-      <StatusChips known={types} names={ledger.types} />
+      <StatusChips known={types} names={words.ledger.types} />
       <RangeFilters more={more} />
     </>
   );
 };
 
 const Ends = ({ merchantId, from, to }: Readonly<Record<'merchantId' | 'from' | 'to', string>>) => {
-  const own = useLedgerWords();
   const { search, mode } = useAddress();
   const { data, error, again } = useAsk(graph.Closing, { merchantId, mode, from, to });
   if (error && !data) return <Failure error={error} again={again} />;
@@ -194,7 +183,7 @@ const Ends = ({ merchantId, from, to }: Readonly<Record<'merchantId' | 'from' | 
       isStrip
       isBusy={!data}
       facts={(['opening', 'closing'] as const).map((end) => [
-        own[end],
+        ledgerWords[end],
         found ? <Money amount={found[end]} currency={currency} /> : '\u00a0',
       ])}
     />
@@ -212,8 +201,6 @@ const RangeStrip = ({ merchantId }: { readonly merchantId: string }) => {
 };
 
 const AtMoment = ({ merchantId }: { readonly merchantId: string }) => {
-  const { ledger } = useWords();
-  const own = useReconciliationWords();
   const { mode } = useAddress();
   const [text, setText] = useState('');
   const [at, setAt] = useState<string | null>(null);
@@ -239,7 +226,7 @@ const AtMoment = ({ merchantId }: { readonly merchantId: string }) => {
       {at !== null && error && !data && <Failure error={error} again={again} />}
       {at !== null && data && (
         <p role="status" className="amount-line">
-          {ledger.balance}{' '}
+          {words.ledger.balance}{' '}
           <Money amount={data.balanceAt.balance} currency={data.balanceAt.currency} />
         </p>
       )}
@@ -249,11 +236,11 @@ const AtMoment = ({ merchantId }: { readonly merchantId: string }) => {
 
 type Row = graph.LedgerQuery['ledger']['nodes'][number];
 
-const columnsOf = (words: Words, own: LedgerWords, shop?: string): readonly Column<Row>[] => [
+const columnsOf = (shop?: string): readonly Column<Row>[] => [
   { name: words.columns.type, cell: ({ type }) => words.ledger.types[type] },
   amountColumn(words.columns.amount),
   {
-    name: shop === undefined ? own.after : own.afterOfShop,
+    name: shop === undefined ? ledgerWords.after : ledgerWords.afterOfShop,
     isNumber: true,
     isWide: true,
     cell: ({ balance, shopBalance, currency }) => {
@@ -266,7 +253,6 @@ const columnsOf = (words: Words, own: LedgerWords, shop?: string): readonly Colu
 ];
 
 const BalanceStrip = ({ merchantId }: { readonly merchantId: string }) => {
-  const { ledger } = useWords();
   const { mode } = useAddress();
   const { data, error, again } = useAsk(graph.Balance, { merchantId, mode });
   if (error && !data) return <Failure error={error} again={again} />;
@@ -280,9 +266,11 @@ const BalanceStrip = ({ merchantId }: { readonly merchantId: string }) => {
         isStrip
         isBusy={!data}
         facts={[
-          [ledger.balance, shown(balance)],
-          [ledger.available, shown(available)],
-          ...shops.map((shop) => [ledger.ofShop(shop.shopName), shown(shop.balance)] as const),
+          [words.ledger.balance, shown(balance)],
+          [words.ledger.available, shown(available)],
+          ...shops.map(
+            (shop) => [words.ledger.ofShop(shop.shopName), shown(shop.balance)] as const,
+          ),
         ]}
       />
       {data && <Reserved balance={data.balance} />}
@@ -291,28 +279,24 @@ const BalanceStrip = ({ merchantId }: { readonly merchantId: string }) => {
 };
 
 const Reserved = ({ balance }: { readonly balance: graph.BalanceQuery['balance'] }) => {
-  const own = useLedgerWords();
-  const { locale } = useWords();
   const reserved = balance.balance - balance.available;
   if (reserved === 0) return null;
   const pending = (before: Search): Search => ({ ...kept(before), status: 'pending' });
   return (
     <p className="quiet">
-      {own.reserved(money(reserved, balance.currency, locale))}{' '}
+      {ledgerWords.reserved(money(reserved, balance.currency))}{' '}
       <Link to="/refunds" search={pending}>
-        {own.pendingRefunds}
+        {ledgerWords.pendingRefunds}
       </Link>
       {', '}
       <Link to="/payouts" search={pending}>
-        {own.pendingPayouts}
+        {ledgerWords.pendingPayouts}
       </Link>
     </p>
   );
 };
 
 const Movements = ({ merchantId }: { readonly merchantId: string }) => {
-  const words = useWords();
-  const own = useLedgerWords();
   const { search, set } = useAddress();
   const asked = usePage(graph.Ledger, useNarrowing(merchantId));
   return (
@@ -321,11 +305,17 @@ const Movements = ({ merchantId }: { readonly merchantId: string }) => {
         name="ledger"
         label={words.ledger.movements}
         asked={asked}
-        columns={columnsOf(words, own, search.shop)}
+        columns={columnsOf(search.shop)}
         onOpen={({ paymentId }) => {
           if (paymentId !== null) set({ open: `${merchantId}/${paymentId}` });
         }}
-        empty={<NoRows title={words.ledger.empty} text={words.ledger.emptyText} none={own.none} />}
+        empty={
+          <NoRows
+            title={words.ledger.empty}
+            text={words.ledger.emptyText}
+            none={ledgerWords.none}
+          />
+        }
       />
       <PaymentDrawer />
     </>
@@ -335,7 +325,6 @@ const Movements = ({ merchantId }: { readonly merchantId: string }) => {
 export const BalancePage = () => {
   // Reloads after a booking.
   const [booked, setBooked] = useState(0);
-  const words = useWords();
   const merchantId = useWhose();
   return (
     <>

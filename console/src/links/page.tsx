@@ -1,4 +1,5 @@
 /** Payment links of a merchant, newest first. */
+import { money } from '../format.ts';
 import { Link } from '@tanstack/react-router';
 import * as graph from '../../../schema/generated/console.ts';
 import { listOf, useAddress, kept } from '../address.ts';
@@ -20,32 +21,32 @@ import { useAsk } from '../parts/use-ask.ts';
 import { OfMerchant } from '../parts/whose.tsx';
 import { StatusChips, NoRows } from '../parts/filters.tsx';
 import { NewLinkButton } from '../selling/new-link.tsx';
-import { useLinkWords, type LinkWords } from '../words/selling.ts';
-import { useSharedWords } from '../words/shared.ts';
-import { useWords, type Words } from '../words/words.ts';
+import { linkWords as own } from '../words/selling.ts';
+import { sharedWords } from '../words/shared.ts';
+import { words } from '../words/words.ts';
 import { ActButton, ActForm, useOpened } from '../parts/act-form.tsx';
 import { useSend } from '../parts/outcome.tsx';
 import { Modal } from '../parts/modal.tsx';
 import { useFollow } from '../parts/use-follow.ts';
 import { PaymentStanding } from '../payments/shown.tsx';
-import { money } from '../amounts.ts';
 
 /** The amount, or its bounds where the buyer enters it. */
-const linkAmount = (
-  { amount, amountMin: least, amountMax: most, currency }: graph.LinkRowFragment,
-  words: LinkWords,
-  locale: string,
-): string => {
-  const text = (of: number): string => money(of, currency, locale);
+const linkAmount = ({
+  amount,
+  amountMin: least,
+  amountMax: most,
+  currency,
+}: graph.LinkRowFragment): string => {
+  const text = (of: number): string => money(of, currency);
   if (amount !== null) return text(amount);
-  if (least !== null && most !== null) return words.amountBetween(text(least), text(most));
-  if (least !== null) return words.amountFrom(text(least));
-  return most === null ? words.amountAny : words.amountTo(text(most));
+  if (least !== null && most !== null) return own.amountBetween(text(least), text(most));
+  if (least !== null) return own.amountFrom(text(least));
+  return most === null ? own.amountAny : own.amountTo(text(most));
 };
 
 /** How many more payments it accepts. */
-const usesText = ({ uses, usesLeft }: graph.LinkRowFragment, words: LinkWords): string =>
-  uses === null ? words.endless : words.usesOf(usesLeft ?? 0, uses);
+const usesText = ({ uses, usesLeft }: graph.LinkRowFragment): string =>
+  uses === null ? own.endless : own.usesOf(usesLeft ?? 0, uses);
 
 const LinkActs = ({
   link: { merchantId, id, url, status },
@@ -54,7 +55,6 @@ const LinkActs = ({
   readonly link: graph.LinkRowFragment;
   readonly changed: () => void;
 }) => {
-  const own = useLinkWords();
   const { opened, open, close } = useOpened(changed);
   const end = useSend(graph.EndLink);
   return (
@@ -80,19 +80,16 @@ const LinkActs = ({
 };
 
 const View = ({ merchantId, id, changed }: ObjectId & { readonly changed: () => void }) => {
-  const words = useWords();
-  const own = useLinkWords();
-  const shared = useSharedWords();
   const { data, error, again } = useAsk(graph.Link, { merchantId, id });
   if (!data) return error ? <Failure error={error} again={again} /> : <Skeleton />;
   const { paymentLink: link } = data;
-  if (!link) return <Empty title={shared.notFound} />;
+  if (!link) return <Empty title={sharedWords.notFound} />;
   const { status, url, currency } = link;
   const isOpen = status === 'active';
   return (
     <article className="payment">
       <header className="payment-head">
-        <p className="amount money">{linkAmount(link, own, words.locale)}</p>
+        <p className="amount money">{linkAmount(link)}</p>
         <Status tone={isOpen ? 'moving' : tones[status]}>{own.statuses[status]}</Status>
         <p className="quiet line">{link.description}</p>
       </header>
@@ -108,7 +105,7 @@ const View = ({ merchantId, id, changed }: ObjectId & { readonly changed: () => 
         facts={[
           [own.paid, <Money key="paid" amount={link.amountPaid} currency={currency} />],
           [words.sections.payments, String(link.paymentsCount)],
-          [own.uses, usesText(link, own)],
+          [own.uses, usesText(link)],
           [
             words.columns.method,
             link.method === 'any' ? own.anyMethod : words.payment.methods[link.method],
@@ -132,8 +129,6 @@ const LinkPaymentsList = ({
   mode,
   since,
 }: ObjectId & { readonly mode: 'test' | 'live'; readonly since: string }) => {
-  const { sections } = useWords();
-  const own = useLinkWords();
   const { search } = useAddress();
   const { data, error, again } = useAsk(graph.LinkPayments, { merchantId, id, mode, since });
   useFollow(again);
@@ -141,7 +136,7 @@ const LinkPaymentsList = ({
   const { nodes, pageInfo } = data.payments;
   return (
     <section>
-      <h2>{sections.payments}</h2>
+      <h2>{words.sections.payments}</h2>
       {nodes.length === 0 && <p className="quiet">{own.noPayments}</p>}
       <ul className="lines">
         {nodes.map((payment) => (
@@ -174,7 +169,6 @@ const LinkDrawer = ({
   readonly merchantId: string;
   readonly changed: () => void;
 }) => {
-  const own = useLinkWords();
   const { search, set } = useAddress();
   if (search.open === undefined) return null;
   return (
@@ -187,7 +181,7 @@ const LinkDrawer = ({
 type Row = graph.LinkRowFragment;
 const statuses = ['active', 'paid', 'expired', 'deactivated'] as const;
 
-const columnsOf = (words: Words, own: LinkWords): readonly Column<Row>[] => [
+const columnsOf = (): readonly Column<Row>[] => [
   {
     name: words.columns.status,
     cell: ({ status }) => (
@@ -197,13 +191,13 @@ const columnsOf = (words: Words, own: LinkWords): readonly Column<Row>[] => [
   {
     name: words.columns.amount,
     isNumber: true,
-    cell: (row) => <span className="money">{linkAmount(row, own, words.locale)}</span>,
+    cell: (row) => <span className="money">{linkAmount(row)}</span>,
   },
   {
     name: words.columns.description,
     cell: ({ description, orderId }) => <span className="cut">{description ?? orderId}</span>,
   },
-  { name: own.uses, isWide: true, cell: (row) => usesText(row, own) },
+  { name: own.uses, isWide: true, cell: (row) => usesText(row) },
   {
     name: own.paid,
     isNumber: true,
@@ -215,8 +209,6 @@ const columnsOf = (words: Words, own: LinkWords): readonly Column<Row>[] => [
 ];
 
 const LinkList = ({ merchantId }: { readonly merchantId: string }) => {
-  const words = useWords();
-  const own = useLinkWords();
   const { search, mode } = useAddress();
   const chosen = listOf(search.status, statuses);
   const status = chosen.length > 0 ? [...chosen] : null;
@@ -231,7 +223,7 @@ const LinkList = ({ merchantId }: { readonly merchantId: string }) => {
         name="links"
         label={words.sections.paylinks}
         asked={asked}
-        columns={columnsOf(words, own)}
+        columns={columnsOf()}
         opens
         empty={<NoRows title={own.empty} text={own.emptyText} />}
       />
@@ -240,12 +232,9 @@ const LinkList = ({ merchantId }: { readonly merchantId: string }) => {
   );
 };
 
-export const LinksPage = () => {
-  const words = useWords();
-  return (
-    <>
-      <PageHead name={words.sections.paylinks} />
-      <OfMerchant>{(merchantId) => <LinkList merchantId={merchantId} />}</OfMerchant>
-    </>
-  );
-};
+export const LinksPage = () => (
+  <>
+    <PageHead name={words.sections.paylinks} />
+    <OfMerchant>{(merchantId) => <LinkList merchantId={merchantId} />}</OfMerchant>
+  </>
+);

@@ -12,13 +12,13 @@ import { FindField, NoRows } from '../parts/filters.tsx';
 import { Status, Id, Moment, CopyBlock, PageHead } from '../parts/texts.tsx';
 import type { Column } from '../parts/table.tsx';
 import { usePermission } from '../viewer.tsx';
-import { useSharedWords } from '../words/shared.ts';
-import { useWords, type Words } from '../words/words.ts';
+import { sharedWords } from '../words/shared.ts';
+import { words } from '../words/words.ts';
 import { cabinetName_max_chars } from '../../../schema/limits.ts';
 import { Modal } from '../parts/modal.tsx';
-import { useRefusalText } from '../parts/outcome.tsx';
+import { refusalText } from '../parts/outcome.tsx';
 import { firstPayment } from '../selling/test-payment.tsx';
-import { useProfileWords } from '../words/merchant-settings.ts';
+import { profileWords as own } from '../words/merchant-settings.ts';
 import { givenProfile, noProfile, ProfileFields, type ProfileTexts } from './profile.tsx';
 
 interface Made {
@@ -29,7 +29,6 @@ interface Made {
 
 /** Everything is created, or nothing. */
 const useOnboarding = () => {
-  const refusalText = useRefusalText();
   const [, onboard] = useMutation(graph.OnboardMerchant);
   return async (name: string, shopName: string, texts: ProfileTexts): Promise<Made> => {
     const profile = givenProfile(texts);
@@ -41,7 +40,6 @@ const useOnboarding = () => {
 };
 
 const Result = ({ made, close }: { readonly made: Made; readonly close: () => void }) => {
-  const words = useWords();
   const { merchants } = words;
   return (
     <>
@@ -65,8 +63,6 @@ const Result = ({ made, close }: { readonly made: Made; readonly close: () => vo
 };
 
 const OnboardForm = ({ done, close }: Closable & { readonly done: (made: Made) => void }) => {
-  const { merchants, acts, cancel } = useWords();
-  const details = useProfileWords();
   const onboard = useOnboarding();
   const [name, setName] = useState('');
   const [shop, setShop] = useState('');
@@ -87,24 +83,24 @@ const OnboardForm = ({ done, close }: Closable & { readonly done: (made: Made) =
   const max = { maxLength: cabinetName_max_chars };
   return (
     <Form send={() => isReady && void run()}>
-      <TextField label={merchants.name} value={name} set={setName} {...max} autoFocus />
+      <TextField label={words.merchants.name} value={name} set={setName} {...max} autoFocus />
       <TextField
-        label={merchants.shopName}
+        label={words.merchants.shopName}
         value={shop}
         set={setShop}
-        hint={merchants.shopHint}
+        hint={words.merchants.shopHint}
         {...max}
       />
-      <h3>{details.title}</h3>
-      <p className="quiet">{details.text}</p>
+      <h3>{own.title}</h3>
+      <p className="quiet">{own.text}</p>
       <ProfileFields texts={profile} set={setProfile} />
       <p className="bad" role="alert">
-        {fault !== '' && `${acts.refused}: ${fault}`}
+        {fault !== '' && `${words.acts.refused}: ${fault}`}
       </p>
       <footer className="dialog-foot">
-        <Button press={close}>{cancel}</Button>
+        <Button press={close}>{words.cancel}</Button>
         <Button isMain isOff={!isReady}>
-          {isRunning ? acts.running : merchants.create}
+          {isRunning ? words.acts.running : words.merchants.create}
         </Button>
       </footer>
     </Form>
@@ -112,11 +108,10 @@ const OnboardForm = ({ done, close }: Closable & { readonly done: (made: Made) =
 };
 
 const OnboardDialog = ({ close }: Closable) => {
-  const { merchants } = useWords();
   const [made, setMade] = useState<Made | null>(null);
   return (
     <Modal
-      title={made ? merchants.madeTitle(made.name) : merchants.add}
+      title={made ? words.merchants.madeTitle(made.name) : words.merchants.add}
       onClose={close}
       isHeld={made !== null}
     >
@@ -127,7 +122,7 @@ const OnboardDialog = ({ close }: Closable) => {
 
 type Row = graph.MerchantsQuery['merchants']['nodes'][number];
 
-const columnsOf = (words: Words): readonly Column<Row>[] => [
+const columnsOf = (): readonly Column<Row>[] => [
   { name: words.columns.name, cell: ({ name }) => <strong className="cut">{name}</strong> },
   {
     name: words.columns.mode,
@@ -147,8 +142,6 @@ const columnsOf = (words: Words): readonly Column<Row>[] => [
 ];
 
 export const MerchantsPage = () => {
-  const words = useWords();
-  const shared = useSharedWords();
   const navigate = useNavigate();
   const { search, set } = useAddress();
   const mayCreate = usePermission('merchantOnboard').granted;
@@ -161,12 +154,12 @@ export const MerchantsPage = () => {
           {words.merchants.add}
         </ActButton>
       </PageHead>
-      <FindField key={search.of} label={shared.findMerchant} read={(text) => text} />
+      <FindField key={search.of} label={sharedWords.findMerchant} read={(text) => text} />
       <Listing
         name="merchants"
         label={words.sections.merchants}
         asked={asked}
-        columns={columnsOf(words)}
+        columns={columnsOf()}
         onOpen={({ id }) =>
           void navigate({ to: '/merchants/$id', params: { id }, search: kept(search) })
         }
@@ -174,7 +167,7 @@ export const MerchantsPage = () => {
           <NoRows
             title={words.merchants.empty}
             text={words.merchants.emptyText}
-            none={shared.noMerchant}
+            none={sharedWords.noMerchant}
             isNarrow={search.of !== undefined}
           />
         }

@@ -2,8 +2,8 @@
 import { rateBurst_max, ratePerSecond_max } from '../../../schema/limits.ts';
 import { useState } from 'react';
 import * as graph from '../../../schema/generated/console.ts';
-import { amountText, money, readAmount } from '../amounts.ts';
-import { wholeNumber } from '../format.ts';
+import { amountText, readAmount } from '../amounts.ts';
+import { wholeNumber, money } from '../format.ts';
 import {
   ActButton,
   PolicyForm,
@@ -14,8 +14,8 @@ import {
 import { useSend } from '../parts/outcome.tsx';
 import { Facts } from '../parts/texts.tsx';
 import { TextField } from '../parts/fields.tsx';
-import { useSettingsWords } from '../words/merchant-settings.ts';
-import { useWords } from '../words/words.ts';
+import { settingsWords as own } from '../words/merchant-settings.ts';
+import { words } from '../words/words.ts';
 
 interface OfMerchant {
   readonly merchant: NonNullable<graph.MerchantQuery['merchant']>;
@@ -30,7 +30,6 @@ const readCount = (text: string, max: number): number | null | undefined => {
 };
 
 const LimitDialog = ({ merchant: { id: merchantId, rateLimit }, close }: DialogProps) => {
-  const own = useSettingsWords();
   const [rate, setRate] = useState(String(rateLimit.perSecond));
   const [most, setMost] = useState(String(rateLimit.burst));
   const save = useSend(graph.LimitMerchant);
@@ -56,7 +55,6 @@ const LimitDialog = ({ merchant: { id: merchantId, rateLimit }, close }: DialogP
 const currency = 'RUB';
 
 const SupportDialog = ({ merchant: { id: merchantId, supportRefundMax }, close }: DialogProps) => {
-  const own = useSettingsWords();
   const [text, setText] = useState(amountText(supportRefundMax, currency));
   const save = useSend(graph.LimitSupportRefunds);
   const amount = readAmount(text, currency);
@@ -74,8 +72,6 @@ const SupportDialog = ({ merchant: { id: merchantId, supportRefundMax }, close }
 };
 
 const RenameDialog = ({ merchant: { id: merchantId, name }, close }: DialogProps) => {
-  const { columns } = useWords();
-  const own = useSettingsWords();
   const [text, setText] = useState(name);
   const save = useSend(graph.RenameMerchant);
   return (
@@ -86,14 +82,12 @@ const RenameDialog = ({ merchant: { id: merchantId, name }, close }: DialogProps
       close={close}
       act={() => save({ merchantId, name: text.trim() }, own.done)}
     >
-      <TextField label={columns.name} value={text} set={setText} hint={own.nameHint} />
+      <TextField label={words.columns.name} value={text} set={setText} hint={own.nameHint} />
     </PolicyForm>
   );
 };
 
 const ShopDialog = ({ merchant: { id: merchantId }, close }: DialogProps) => {
-  const { columns } = useWords();
-  const own = useSettingsWords();
   const [text, setText] = useState('');
   const save = useSend(graph.AddShop);
   return (
@@ -105,7 +99,7 @@ const ShopDialog = ({ merchant: { id: merchantId }, close }: DialogProps) => {
       isRepeated
       act={() => save({ merchantId, name: text.trim() }, own.done)}
     >
-      <TextField label={columns.name} value={text} set={setText} hint={own.nameHint} />
+      <TextField label={words.columns.name} value={text} set={setText} hint={own.nameHint} />
     </PolicyForm>
   );
 };
@@ -118,18 +112,16 @@ const dialogs = {
 } as const;
 
 export const MerchantSettings = ({ merchant, again }: OfMerchant & Again) => {
-  const { locale } = useWords();
-  const own = useSettingsWords();
   const { press, dialog } = useDialogs(dialogs, { merchant }, again);
   const { perSecond, burst } = merchant.rateLimit;
-  const now = own.limitNow(wholeNumber(perSecond, locale), wholeNumber(burst, locale));
+  const now = own.limitNow(wholeNumber(perSecond), wholeNumber(burst));
   return (
     <section className="card">
       <h2>{own.general}</h2>
       <Facts
         facts={[
           [own.limit, now],
-          [own.support, money(merchant.supportRefundMax, currency, locale)],
+          [own.support, money(merchant.supportRefundMax, currency)],
         ]}
       />
       <div className="acts">

@@ -17,20 +17,19 @@ import { Status, Id, Moment, PageHead, Facts } from '../parts/texts.tsx';
 import { Skeleton, Table, type Column } from '../parts/table.tsx';
 import { EraseAct } from '../erasure/dialog.tsx';
 import { useAsk } from '../parts/use-ask.ts';
-import { usePeopleWords } from '../words/people.ts';
-import { useErasureWords } from '../words/customers.ts';
-import { useWords } from '../words/words.ts';
+import { peopleWords } from '../words/people.ts';
+import { erasureWords } from '../words/customers.ts';
+import { words } from '../words/words.ts';
 import { MerchantSettings } from './merchant-settings.tsx';
 import { AddEndpointDialog, EndpointLine, RotateDialog } from '../webhooks/endpoint-acts.tsx';
 import { IssueDialog, KeyActs } from '../developers/key-dialogs.tsx';
 import { ProfileCard } from './profile.tsx';
 import { useSend } from '../parts/outcome.tsx';
-import { usePolicyWords } from '../words/policies.ts';
+import { policyWords } from '../words/policies.ts';
 import { TextField } from '../parts/fields.tsx';
-import { useSettingsWords, useProfileWords } from '../words/merchant-settings.ts';
+import { settingsWords as own, profileWords } from '../words/merchant-settings.ts';
 import { kept, useAddress } from '../address.ts';
-import { money } from '../amounts.ts';
-import { percent, wholeNumber } from '../format.ts';
+import { percent, wholeNumber, money } from '../format.ts';
 import { useFollow } from '../parts/use-follow.ts';
 import { dayBefore, endOfHour, ownZone } from '../reports/spans.ts';
 import { sumOf } from '../reports/use-totals.ts';
@@ -41,8 +40,6 @@ const volume_days = 30;
 const again_ms = 30_000;
 
 const MoneyCard = ({ merchantId }: { readonly merchantId: string }) => {
-  const words = useWords();
-  const own = useProfileWords();
   const { search, mode } = useAddress();
   const { data, error, again } = useAsk(graph.Balance, { merchantId, mode });
   const { data: volumes, again: recount } = useAsk(graph.Totals, {
@@ -56,22 +53,21 @@ const MoneyCard = ({ merchantId }: { readonly merchantId: string }) => {
   useFollow(again);
   useFollow(recount, { events: false, every_ms: again_ms });
   if (error && !data) return <Failure error={error} again={again} />;
-  const { locale } = words;
   const { currency = 'RUB' } = data?.balance ?? {};
   const rows = volumes?.totals.parts.flatMap((part) => part.rows);
   const count = sumOf(rows, 'count');
   const at = { ...kept(search), merchant: merchantId };
   return (
     <section className="card">
-      <h2>{own.money(words.mode[mode])}</h2>
+      <h2>{profileWords.money(words.mode[mode])}</h2>
       <Facts
         facts={[
-          [words.sections.balance, data && money(data.balance.balance, currency, locale)],
-          [own.available, data && money(data.balance.available, currency, locale)],
-          [own.turnover, rows && money(sumOf(rows, 'moved'), currency, locale)],
-          [own.payments, rows && wholeNumber(count, locale)],
-          [own.share, count > 0 ? percent(sumOf(rows, 'succeeded') / count, locale, 1) : null],
-          [own.fees, rows && money(sumOf(rows, 'fee'), currency, locale)],
+          [words.sections.balance, data && money(data.balance.balance, currency)],
+          [profileWords.available, data && money(data.balance.available, currency)],
+          [profileWords.turnover, rows && money(sumOf(rows, 'moved'), currency)],
+          [profileWords.payments, rows && wholeNumber(count)],
+          [profileWords.share, count > 0 ? percent(sumOf(rows, 'succeeded') / count, 1) : null],
+          [profileWords.fees, rows && money(sumOf(rows, 'fee'), currency)],
         ]}
       />
       <div className="acts">
@@ -94,33 +90,28 @@ type Shop = OneMerchant['shops'][number];
 type Row = Shop['effectiveRates'][number];
 
 const FeesTable = ({ shop }: { readonly shop: Shop }) => {
-  const words = useWords();
-  const own = useProfileWords();
-  const { rated } = usePolicyWords();
   const columns: readonly Column<Row>[] = [
-    { name: words.columns.method, cell: ({ method }) => rated[method] },
+    { name: words.columns.method, cell: ({ method }) => policyWords.rated[method] },
     {
       name: words.payment.strip.fee,
       isNumber: true,
-      cell: ({ rateBps }) => (
-        <span className="money">{percent(rateBps / 10_000, words.locale, 2)}</span>
-      ),
+      cell: ({ rateBps }) => <span className="money">{percent(rateBps / 10_000, 2)}</span>,
     },
     {
-      name: own.from,
+      name: profileWords.from,
       isNamed: true,
       cell: ({ level, since }) =>
         since === null ? (
-          <span className="quiet">{own.noRate}</span>
+          <span className="quiet">{profileWords.noRate}</span>
         ) : (
           <span className="two">
-            <span>{own.levels[level]}</span>
+            <span>{profileWords.levels[level]}</span>
             <span className="quiet">
               {Date.parse(since) <= 0 ? (
-                own.always
+                profileWords.always
               ) : (
                 <>
-                  {own.since} <Moment at={since} />
+                  {profileWords.since} <Moment at={since} />
                 </>
               )}
             </span>
@@ -130,9 +121,9 @@ const FeesTable = ({ shop }: { readonly shop: Shop }) => {
   ];
   return (
     <>
-      <h3>{own.ratesOf}</h3>
+      <h3>{profileWords.ratesOf}</h3>
       <Table
-        label={`${own.ratesOf}: ${shop.name}`}
+        label={`${profileWords.ratesOf}: ${shop.name}`}
         columns={columns}
         rows={shop.effectiveRates}
         keyOf={({ method }) => method}
@@ -143,7 +134,7 @@ const FeesTable = ({ shop }: { readonly shop: Shop }) => {
           to="/policies"
           search={{ merchant: shop.merchantId, tab: 'rates' }}
         >
-          {own.setRate}
+          {profileWords.setRate}
         </Link>
       </div>
     </>
@@ -156,8 +147,6 @@ interface OfShop {
 type DialogProps = OfShop & Closable;
 
 const RenameDialog = ({ shop: { id: shopId, merchantId, name }, close }: DialogProps) => {
-  const { columns } = useWords();
-  const own = useSettingsWords();
   const [text, setText] = useState(name);
   const save = useSend(graph.RenameShop);
   return (
@@ -168,13 +157,12 @@ const RenameDialog = ({ shop: { id: shopId, merchantId, name }, close }: DialogP
       close={close}
       act={() => save({ merchantId, shopId, name: text.trim() }, own.done)}
     >
-      <TextField label={columns.name} value={text} set={setText} hint={own.nameHint} />
+      <TextField label={words.columns.name} value={text} set={setText} hint={own.nameHint} />
     </PolicyForm>
   );
 };
 
 const ReceiptsDialog = ({ shop, close }: DialogProps) => {
-  const own = useSettingsWords();
   const save = useSend(graph.RequireReceipts);
   const { id: shopId, merchantId, receiptsRequired } = shop;
   return (
@@ -188,7 +176,6 @@ const ReceiptsDialog = ({ shop, close }: DialogProps) => {
 };
 
 const SecretDialog = ({ shop: { id: shopId, merchantId }, close }: DialogProps) => {
-  const own = useSettingsWords();
   const rotate = useSend(graph.RotateShopSecret);
   return (
     <RotateDialog
@@ -202,12 +189,10 @@ const SecretDialog = ({ shop: { id: shopId, merchantId }, close }: DialogProps) 
 const dialogs = { rename: RenameDialog, receipts: ReceiptsDialog, secret: SecretDialog } as const;
 
 const ShopSettings = ({ shop, again }: OfShop & Again) => {
-  const { sections } = useWords();
-  const own = useSettingsWords();
   const { press, dialog } = useDialogs(dialogs, { shop }, again);
   return (
     <>
-      <h3>{sections.receipts}</h3>
+      <h3>{words.sections.receipts}</h3>
       <p>{shop.receiptsRequired ? own.receiptsOn : own.receiptsOff}</p>
       <div className="acts">
         <ActButton permission="shopReceiptsRequire" onPress={press('receipts')}>
@@ -234,7 +219,6 @@ interface OfMerchant {
 }
 
 const LiveSwitch = ({ merchant, again }: OfMerchant & Again) => {
-  const own = usePolicyWords();
   const { liveEnabled } = merchant;
   // The dialog keeps the state from when it was opened.
   const { opened, open, close } = useOpened<typeof merchant>(again);
@@ -246,16 +230,18 @@ const LiveSwitch = ({ merchant, again }: OfMerchant & Again) => {
         permission={liveEnabled ? 'merchantLiveDisable' : 'merchantLiveEnable'}
         onPress={() => open(merchant)}
       >
-        {liveEnabled ? own.liveOff : own.liveOn}
+        {liveEnabled ? policyWords.liveOff : policyWords.liveOn}
       </ActButton>
       {opened && (
         <ActForm
-          title={opened.liveEnabled ? own.liveOff : own.liveOn}
-          consequence={(opened.liveEnabled ? own.liveOffText : own.liveOnText)(opened.name)}
+          title={opened.liveEnabled ? policyWords.liveOff : policyWords.liveOn}
+          consequence={(opened.liveEnabled ? policyWords.liveOffText : policyWords.liveOnText)(
+            opened.name,
+          )}
           close={close}
           act={() => {
             const set = opened.liveEnabled ? disable : enable;
-            return set({ merchantId: opened.id }, own.done);
+            return set({ merchantId: opened.id }, policyWords.done);
           }}
         />
       )}
@@ -270,7 +256,6 @@ const KeyRow = ({
   merchantId,
   again,
 }: Again & { readonly apiKey: ApiKey; readonly merchantId: string }) => {
-  const { merchants, mode } = useWords();
   const { prefix, name, lastUsedAt, status } = apiKey;
   return (
     <li className="line" data-over={status === 'revoked'}>
@@ -278,13 +263,13 @@ const KeyRow = ({
         {name}
         <code>{prefix}…</code>
       </span>
-      <span className="quiet">{mode[apiKey.mode]}</span>
+      <span className="quiet">{words.mode[apiKey.mode]}</span>
       <span className="quiet">
         {lastUsedAt === null ? (
-          merchants.neverUsed
+          words.merchants.neverUsed
         ) : (
           <>
-            {merchants.used} <Moment at={lastUsedAt} />
+            {words.merchants.used} <Moment at={lastUsedAt} />
           </>
         )}
       </span>
@@ -297,46 +282,42 @@ const ShopCard = ({
   shop,
   isLive,
   again,
-}: Again & { readonly shop: Shop; readonly isLive: boolean }) => {
-  const { merchants } = useWords();
-  return (
-    <section className="card">
-      <h2>{shop.name}</h2>
-      <FeesTable shop={shop} />
-      <h3>{merchants.keys}</h3>
-      <ul className="lines">
-        {shop.apiKeys.nodes.map((apiKey) => (
-          <KeyRow key={apiKey.id} apiKey={apiKey} merchantId={shop.merchantId} again={again} />
-        ))}
-        {shop.apiKeys.nodes.length === 0 && <li className="quiet">{merchants.noKeys}</li>}
-      </ul>
-      <DialogAct permission="apiKeyIssue" name={merchants.issue} again={again}>
-        {(close) => <IssueDialog shop={shop} isLive={isLive} close={close} />}
-      </DialogAct>
-      <h3>{merchants.endpoints}</h3>
-      <ul className="lines">
-        {shop.webhookEndpoints.map((endpoint) => (
-          <EndpointLine
-            key={endpoint.id}
-            merchantId={shop.merchantId}
-            endpoint={endpoint}
-            again={again}
-          />
-        ))}
-        {shop.webhookEndpoints.length === 0 && <li className="quiet">{merchants.noEndpoints}</li>}
-      </ul>
-      <DialogAct permission="webhookEndpointCreate" name={merchants.addEndpoint} again={again}>
-        {(close) => <AddEndpointDialog shops={[shop]} close={close} />}
-      </DialogAct>
-      <ShopSettings shop={shop} again={again} />
-    </section>
-  );
-};
+}: Again & { readonly shop: Shop; readonly isLive: boolean }) => (
+  <section className="card">
+    <h2>{shop.name}</h2>
+    <FeesTable shop={shop} />
+    <h3>{words.merchants.keys}</h3>
+    <ul className="lines">
+      {shop.apiKeys.nodes.map((apiKey) => (
+        <KeyRow key={apiKey.id} apiKey={apiKey} merchantId={shop.merchantId} again={again} />
+      ))}
+      {shop.apiKeys.nodes.length === 0 && <li className="quiet">{words.merchants.noKeys}</li>}
+    </ul>
+    <DialogAct permission="apiKeyIssue" name={words.merchants.issue} again={again}>
+      {(close) => <IssueDialog shop={shop} isLive={isLive} close={close} />}
+    </DialogAct>
+    <h3>{words.merchants.endpoints}</h3>
+    <ul className="lines">
+      {shop.webhookEndpoints.map((endpoint) => (
+        <EndpointLine
+          key={endpoint.id}
+          merchantId={shop.merchantId}
+          endpoint={endpoint}
+          again={again}
+        />
+      ))}
+      {shop.webhookEndpoints.length === 0 && (
+        <li className="quiet">{words.merchants.noEndpoints}</li>
+      )}
+    </ul>
+    <DialogAct permission="webhookEndpointCreate" name={words.merchants.addEndpoint} again={again}>
+      {(close) => <AddEndpointDialog shops={[shop]} close={close} />}
+    </DialogAct>
+    <ShopSettings shop={shop} again={again} />
+  </section>
+);
 
 export const MerchantPage = () => {
-  const words = useWords();
-  const erasure = useErasureWords();
-  const people = usePeopleWords();
   const { id = '' }: { id?: string } = useParams({ strict: false });
   const { data, error, again } = useAsk(graph.Merchant, { id });
   if (!data) return error ? <Failure error={error} again={again} /> : <Skeleton />;
@@ -351,7 +332,7 @@ export const MerchantPage = () => {
         <Id id={merchant.id} />
         <LiveSwitch merchant={merchant} again={again} />
         <Link className="button" to="/people" search={{ merchant: merchant.id }}>
-          {people.title}
+          {peopleWords.title}
         </Link>
       </PageHead>
       <div className="cards">
@@ -362,8 +343,8 @@ export const MerchantPage = () => {
           <ShopCard key={shop.id} shop={shop} isLive={merchant.liveEnabled} again={again} />
         ))}
         <section className="card">
-          <h2>{erasure.section}</h2>
-          <p className="quiet">{erasure.sectionText}</p>
+          <h2>{erasureWords.section}</h2>
+          <p className="quiet">{erasureWords.sectionText}</p>
           <div className="acts">
             <EraseAct merchantId={merchant.id} subject="customer" id={null} />
           </div>

@@ -5,7 +5,7 @@ import { ActButton, PolicyForm, useOpened, type Again, type Closable } from '../
 import { Facts } from '../parts/texts.tsx';
 import { TextField } from '../parts/fields.tsx';
 import { useSend } from '../parts/outcome.tsx';
-import { useProfileWords } from '../words/merchant-settings.ts';
+import { profileWords as own } from '../words/merchant-settings.ts';
 
 type Profile = NonNullable<graph.MerchantQuery['merchant']>['profile'];
 type Field = Exclude<keyof Profile, '__typename'>;
@@ -42,7 +42,6 @@ export const ProfileFields = ({
   readonly texts: ProfileTexts;
   readonly set: (texts: ProfileTexts) => void;
 }) => {
-  const own = useProfileWords();
   const hints: Partial<Record<Field, string>> = {
     inn: own.innHint,
     contactPhone: own.phoneHint,
@@ -66,7 +65,6 @@ interface OfMerchant {
 }
 
 const ProfileDialog = ({ merchant: { id: merchantId, profile }, close }: OfMerchant & Closable) => {
-  const own = useProfileWords();
   const [texts, setTexts] = useState(() => textsOf(profile));
   const save = useSend(graph.SetProfile);
   return (
@@ -82,7 +80,6 @@ const ProfileDialog = ({ merchant: { id: merchantId, profile }, close }: OfMerch
 };
 
 export const ProfileCard = ({ merchant, again }: OfMerchant & Again) => {
-  const own = useProfileWords();
   // The dialog keeps the state from when it was opened.
   const { opened, open, close } = useOpened<typeof merchant>(again);
   const { profile } = merchant;

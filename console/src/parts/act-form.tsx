@@ -5,9 +5,9 @@
  */
 import { createElement, useState, type ReactNode } from 'react';
 import { usePermission, type PermissionName } from '../viewer.tsx';
-import { useOutcomeWords } from '../words/outcome.ts';
-import { useSharedWords } from '../words/shared.ts';
-import { useWords } from '../words/words.ts';
+import { outcomeWords } from '../words/outcome.ts';
+import { sharedWords } from '../words/shared.ts';
+import { words } from '../words/words.ts';
 import { Button } from './button.tsx';
 import type { Column } from './columns.tsx';
 import { Modal } from './modal.tsx';
@@ -52,36 +52,32 @@ export const OutcomeText = ({
   readonly outcome: Outcome;
   readonly isRepeated: boolean;
 }) => {
-  const { acts } = useWords();
-  const words = useOutcomeWords();
   if ('done' in outcome) return <p className="done">{outcome.done}</p>;
   if ('unknown' in outcome)
     return (
       <p className="note">
-        {words.unknown} {isRepeated ? words.twice : words.once}
+        {outcomeWords.unknown} {isRepeated ? outcomeWords.twice : outcomeWords.once}
       </p>
     );
   return (
     <div className="bad">
       <p>
-        {acts.refused}: {'refused' in outcome ? outcome.refused : words.refusal(outcome.refusal)}
+        {words.acts.refused}:{' '}
+        {'refused' in outcome ? outcome.refused : outcomeWords.refusal(outcome.refusal)}
       </p>
     </div>
   );
 };
 
-const Leaving = ({ stay, leave }: { readonly stay: () => void; readonly leave: () => void }) => {
-  const words = useOutcomeWords();
-  return (
-    <footer className="dialog-foot">
-      <p role="alert">{words.discard}</p>
-      <Button autoFocus press={stay}>
-        {words.stay}
-      </Button>
-      <Button press={leave}>{words.leave}</Button>
-    </footer>
-  );
-};
+const Leaving = ({ stay, leave }: { readonly stay: () => void; readonly leave: () => void }) => (
+  <footer className="dialog-foot">
+    <p role="alert">{outcomeWords.discard}</p>
+    <Button autoFocus press={stay}>
+      {outcomeWords.stay}
+    </Button>
+    <Button press={leave}>{outcomeWords.leave}</Button>
+  </footer>
+);
 
 const Foot = ({
   title,
@@ -91,22 +87,19 @@ const Foot = ({
   run,
   leave,
 }: Readonly<Record<'isDone' | 'isRunning' | 'isReady', boolean>> &
-  Readonly<Record<'run' | 'leave', () => void>> & { readonly title: string }) => {
-  const words = useWords();
-  return (
-    <footer className="dialog-foot">
-      {/* The button that was pressed is gone then: the focus must not be lost with it. */}
-      <Button key={String(isDone)} autoFocus={isDone} press={leave}>
-        {isDone ? words.close : words.cancel}
+  Readonly<Record<'run' | 'leave', () => void>> & { readonly title: string }) => (
+  <footer className="dialog-foot">
+    {/* The button that was pressed is gone then: the focus must not be lost with it. */}
+    <Button key={String(isDone)} autoFocus={isDone} press={leave}>
+      {isDone ? words.close : words.cancel}
+    </Button>
+    {!isDone && (
+      <Button isMain isOff={!isReady || isRunning} press={run}>
+        {isRunning ? words.acts.running : title}
       </Button>
-      {!isDone && (
-        <Button isMain isOff={!isReady || isRunning} press={run}>
-          {isRunning ? words.acts.running : title}
-        </Button>
-      )}
-    </footer>
-  );
-};
+    )}
+  </footer>
+);
 
 const useRun = ({ act, again }: Pick<ActFormProps, 'act' | 'again'>) => {
   const [isRunning, setRunning] = useState(false);
@@ -132,7 +125,6 @@ export const ActForm = ({
   isPending = false,
   ...of
 }: ActFormProps) => {
-  const { pending } = useOutcomeWords();
   const { isRunning, outcome, run } = useRun(of);
   const [isChanged, setChanged] = useState(false);
   const [isLeaving, setLeaving] = useState(false);
@@ -153,7 +145,9 @@ export const ActForm = ({
         </div>
       )}
       <div aria-live="polite">
-        {isPending && !isRunning && outcome === null && <p className="note">{pending}</p>}
+        {isPending && !isRunning && outcome === null && (
+          <p className="note">{outcomeWords.pending}</p>
+        )}
         {outcome && <OutcomeText outcome={outcome} isRepeated={isRepeated} />}
         {isDone && shown}
       </div>
@@ -229,10 +223,9 @@ export const useRowAct = <Row,>(
     act,
   }: RowAct<Row>,
 ) => {
-  const { columns } = useWords();
   const { opened, open, close } = useOpened<Row>(again);
   const column: Column<Row> = {
-    name: columns.action,
+    name: words.columns.action,
     cell: (row) =>
       isOffered(row) && (
         <ActButton permission={permission} onPress={() => open(row)}>
@@ -263,7 +256,6 @@ export const ActButton = ({
   barred,
   children,
 }: ActButtonProps) => {
-  const words = useWords();
   const { granted: isPermitted, needs } = usePermission(permission);
   const granted = isPermitted && barred === undefined;
   const role = needs === null ? words.acts.platform : words.acts.needs(words.person.roles[needs]);
@@ -311,12 +303,9 @@ export const AddBar = (act: DialogActProps) => (
 );
 
 /** A dialog that also says that the action is in the audit log. */
-export const PolicyForm = ({ children, ...form }: ActFormProps) => {
-  const { audited } = useSharedWords();
-  return (
-    <ActForm {...form}>
-      {children}
-      <p className="quiet">{audited}</p>
-    </ActForm>
-  );
-};
+export const PolicyForm = ({ children, ...form }: ActFormProps) => (
+  <ActForm {...form}>
+    {children}
+    <p className="quiet">{sharedWords.audited}</p>
+  </ActForm>
+);

@@ -1,7 +1,7 @@
 /** The columns of a list: those that the person has chosen, and those that fit. */
 import { useMemo, type ReactNode, useLayoutEffect, useRef, useState, type RefObject } from 'react';
 import { changeSettings, useSettings } from '../settings.ts';
-import { useSharedWords } from '../words/shared.ts';
+import { sharedWords } from '../words/shared.ts';
 import { Button } from './button.tsx';
 import { Icon } from './icon.tsx';
 import { PopoverButton } from './modal.tsx';
@@ -56,37 +56,34 @@ export const ColumnsButton = ({
   choice,
   toggle,
   reset,
-}: Pick<ReturnType<typeof useColumns>, 'choice' | 'toggle' | 'reset'>) => {
-  const own = useSharedWords();
-  return (
-    <PopoverButton
-      className="button columns-button"
-      title={own.columns}
-      face={
-        <>
-          <Icon name="sides" />
-          {own.columns}
-        </>
-      }
-    >
-      {() => (
-        <>
-          <fieldset className="options">
-            <legend>{own.columns}</legend>
-            {choice.map(({ id, name, isOn }) => (
-              <label key={id}>
-                <input type="checkbox" checked={isOn} onChange={() => toggle(id)} />
-                {name}
-              </label>
-            ))}
-          </fieldset>
-          <p className="quiet">{own.columnsText}</p>
-          <Button press={reset}>{own.usual}</Button>
-        </>
-      )}
-    </PopoverButton>
-  );
-};
+}: Pick<ReturnType<typeof useColumns>, 'choice' | 'toggle' | 'reset'>) => (
+  <PopoverButton
+    className="button columns-button"
+    title={sharedWords.columns}
+    face={
+      <>
+        <Icon name="sides" />
+        {sharedWords.columns}
+      </>
+    }
+  >
+    {() => (
+      <>
+        <fieldset className="options">
+          <legend>{sharedWords.columns}</legend>
+          {choice.map(({ id, name, isOn }) => (
+            <label key={id}>
+              <input type="checkbox" checked={isOn} onChange={() => toggle(id)} />
+              {name}
+            </label>
+          ))}
+        </fieldset>
+        <p className="quiet">{sharedWords.columnsText}</p>
+        <Button press={reset}>{sharedWords.usual}</Button>
+      </>
+    )}
+  </PopoverButton>
+);
 
 // Fits a table into its place: wide columns are dropped from right to left. Nothing scrolls
 // sideways.

@@ -6,7 +6,7 @@ import type { PermissionName } from '../viewer.tsx';
 import type { DraftWords, RefundDraftWords } from '../words/drafts.ts';
 import { ActButton, ActForm, useOpened } from './act-form.tsx';
 import { TextField } from './fields.tsx';
-import { isAbout, refusedBy, type Outcome, type Refusal, useRefusalText } from './outcome.tsx';
+import { isAbout, refusedBy, type Outcome, type Refusal, refusalText } from './outcome.tsx';
 import { Status, Moment } from './texts.tsx';
 
 type AnyDraft = graph.DraftRowFragment | graph.RefundDraftRowFragment;
@@ -45,14 +45,13 @@ export const DraftState = ({
   readonly draft: AnyDraft;
   readonly own: DecisionWords;
 }) => {
-  const textOf = useRefusalText();
   const outcome = lastRefusal && refusalOutcome(own, lastRefusal);
   return (
     <span className="stack">
       <Status tone={tones[status]}>{own.statuses[status]}</Status>
       {status === 'pending' && outcome && (
         <span className="quiet wrap">
-          {'refused' in outcome ? outcome.refused : textOf(lastRefusal, undefined)}
+          {'refused' in outcome ? outcome.refused : refusalText(lastRefusal, undefined)}
         </span>
       )}
       {status === 'pending' && (

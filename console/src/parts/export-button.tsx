@@ -3,9 +3,9 @@ import { useEffect, useRef, useState } from 'react';
 import * as graph from '../../../schema/generated/console.ts';
 import { wholeNumber } from '../format.ts';
 import { settingsNow } from '../settings.ts';
-import { useWords } from '../words/words.ts';
+import { words } from '../words/words.ts';
 import { Icon } from './icon.tsx';
-import { type Refusal, useRefusalText } from './outcome.tsx';
+import { type Refusal, refusalText } from './outcome.tsx';
 import type { AskedList } from './use-ask.ts';
 
 /** Counts the lines of a streamed CSV; a line break within quotes does not count. */
@@ -105,8 +105,6 @@ const useExport = (operation: string, variables: object) => {
 
 /** The button. `of` and `variables` are those of the list's query; its page is ignored. */
 export const ExportButton = ({ of, variables }: AskedList) => {
-  const { exports: words, failure, locale } = useWords();
-  const refusalText = useRefusalText();
   const { state, start, stop } = useExport(nameOf(of), variables);
   const isRunning = state.kind === 'running';
   return (
@@ -114,18 +112,18 @@ export const ExportButton = ({ of, variables }: AskedList) => {
       <button
         type="button"
         className="button"
-        aria-label={isRunning ? undefined : words.startLabel}
-        title={isRunning ? undefined : words.startLabel}
+        aria-label={isRunning ? undefined : words.exports.startLabel}
+        title={isRunning ? undefined : words.exports.startLabel}
         onClick={() => (isRunning ? stop() : void start())}
       >
         {!isRunning && <Icon name="save" />}
-        {isRunning ? words.stop : words.start}
+        {isRunning ? words.exports.stop : words.exports.start}
       </button>
       <span className="quiet" role="status">
-        {isRunning && words.rows(wholeNumber(state.rows, locale))}
-        {state.kind === 'done' && words.done(wholeNumber(state.rows, locale))}
+        {isRunning && words.exports.rows(wholeNumber(state.rows))}
+        {state.kind === 'done' && words.exports.done(wholeNumber(state.rows))}
         {state.kind === 'failed' &&
-          `${words.failed}: ${state.refusal ? refusalText(state.refusal, undefined) : failure.offline}`}
+          `${words.exports.failed}: ${state.refusal ? refusalText(state.refusal, undefined) : words.failure.offline}`}
       </span>
     </span>
   );

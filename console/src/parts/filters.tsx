@@ -4,15 +4,15 @@ import { Button, Form } from './button.tsx';
 import type { Closable } from './act-form.tsx';
 import * as graph from '../../../schema/generated/console.ts';
 import { listOf, readSearch, useAddress, without, type Search } from '../address.ts';
-import { amountFieldText, money, readAmount } from '../amounts.ts';
-import { plainMoment, fromZoneField, startOfDay, toZoneField } from '../format.ts';
+import { amountFieldText, readAmount } from '../amounts.ts';
+import { plainMoment, fromZoneField, startOfDay, toZoneField, money } from '../format.ts';
 import { Icon } from './icon.tsx';
 import { PopoverButton } from './modal.tsx';
 import { Empty } from './states.tsx';
 import { useAsk } from './use-ask.ts';
 import { useWhose } from './whose.tsx';
-import { useSharedWords } from '../words/shared.ts';
-import { useWords } from '../words/words.ts';
+import { sharedWords } from '../words/shared.ts';
+import { words } from '../words/words.ts';
 
 /** Changing the filters returns a list to its first page. */
 const fromTheTop = { after: undefined, before: undefined };
@@ -38,7 +38,6 @@ export const StatusChips = <Value extends string>({
   readonly known: readonly Value[];
   readonly names: Readonly<Record<Value, string>>;
 }) => {
-  const words = useWords();
   const { search, set } = useAddress();
   const chosen = listOf(search.status, known);
   const press = (value: Value): void => {
@@ -86,7 +85,6 @@ export const ToggleChips = ({
 };
 
 export const ResolvedChips = () => {
-  const { alert } = useWords();
   const { search, set } = useAddress();
   return ([undefined, 'resolved'] as const).map((status) => (
     <Chip
@@ -94,7 +92,7 @@ export const ResolvedChips = () => {
       isOn={(search.status === 'resolved') === (status === 'resolved')}
       press={() => set({ ...fromTheTop, status })}
     >
-      {status === 'resolved' ? alert.resolved : alert.open}
+      {status === 'resolved' ? words.alert.resolved : words.alert.open}
     </Chip>
   ));
 };
@@ -138,13 +136,11 @@ const amountsIn = (
 };
 
 const AmountFields = ({ wrong }: { readonly wrong: 'from' | 'to' | null }) => {
-  const { filters, locale } = useWords();
-  const own = useSharedWords();
   const { search } = useAddress();
-  const names = { from: filters.amountFrom, to: filters.amountTo } as const;
+  const names = { from: words.filters.amountFrom, to: words.filters.amountTo } as const;
   return (
     <fieldset>
-      <legend>{filters.amount}</legend>
+      <legend>{words.filters.amount}</legend>
       {(['from', 'to'] as const).map((name) => {
         const value = search[name];
         return (
@@ -154,7 +150,7 @@ const AmountFields = ({ wrong }: { readonly wrong: 'from' | 'to' | null }) => {
               name={name}
               inputMode="decimal"
               defaultValue={
-                value === undefined ? '' : amountFieldText(Number(value), currency, locale)
+                value === undefined ? '' : amountFieldText(Number(value), currency, words.locale)
               }
               aria-invalid={wrong === name}
               aria-describedby="filter-amount-wrong"
@@ -163,25 +159,24 @@ const AmountFields = ({ wrong }: { readonly wrong: 'from' | 'to' | null }) => {
         );
       })}
       <p id="filter-amount-wrong" className="bad" role="alert">
-        {wrong && own.amountWrong(amountFieldText(120_000, currency, locale))}
+        {wrong && sharedWords.amountWrong(amountFieldText(120_000, currency, words.locale))}
       </p>
     </fieldset>
   );
 };
 
 const DateFields = () => {
-  const { filters } = useWords();
   const { search } = useAddress();
   const [range, setRange] = useState({ since: search.since, until: search.until });
   const presets = [
-    [filters.today, { since: dayStart(0), until: undefined }],
-    [filters.yesterday, { since: dayStart(1), until: dayStart(0) }],
-    [filters.week, { since: dayStart(6), until: undefined }],
-    [filters.month, { since: dayStart(29), until: undefined }],
+    [words.filters.today, { since: dayStart(0), until: undefined }],
+    [words.filters.yesterday, { since: dayStart(1), until: dayStart(0) }],
+    [words.filters.week, { since: dayStart(6), until: undefined }],
+    [words.filters.month, { since: dayStart(29), until: undefined }],
   ] as const;
   return (
     <fieldset>
-      <legend>{filters.dates}</legend>
+      <legend>{words.filters.dates}</legend>
       <div className="chips">
         {presets.map(([name, preset]) => (
           <button key={name} type="button" className="chip" onClick={() => setRange(preset)}>
@@ -191,7 +186,7 @@ const DateFields = () => {
       </div>
       {(['since', 'until'] as const).map((name) => (
         <label key={`${name} ${range[name] ?? ''}`}>
-          {filters[name]}
+          {words.filters[name]}
           <input name={name} type="datetime-local" defaultValue={toField(range[name])} />
         </label>
       ))}
@@ -204,7 +199,6 @@ const FilterForm = ({
   hasAmounts,
   more,
 }: Closable & { readonly hasAmounts: boolean; readonly more: MoreFilters | undefined }) => {
-  const { filters } = useWords();
   const { set } = useAddress();
   const [wrong, setWrong] = useState<'from' | 'to' | null>(null);
   const apply = (form: FormData): void => {
@@ -224,7 +218,7 @@ const FilterForm = ({
       <DateFields />
       {hasAmounts && <AmountFields wrong={wrong} />}
       {more?.fields}
-      <Button isMain>{filters.apply}</Button>
+      <Button isMain>{words.filters.apply}</Button>
     </Form>
   );
 };
@@ -237,13 +231,12 @@ export const ChosenChip = ({
   readonly field: keyof Search;
   readonly text: string;
 }) => {
-  const { filters } = useWords();
   const { set } = useAddress();
   return (
     <button
       type="button"
       className="chip chosen"
-      aria-label={filters.remove(text)}
+      aria-label={words.filters.remove(text)}
       onClick={() => set({ ...fromTheTop, [field]: undefined })}
     >
       {text}
@@ -260,10 +253,9 @@ export const RangeFilters = ({
   readonly hasAmounts?: boolean;
   readonly more?: MoreFilters;
 }) => {
-  const words = useWords();
   const { search, set } = useAddress();
-  const day = (at: string): string => plainMoment(at, words.locale);
-  const sum = (value: string): string => money(Number(value), currency, words.locale);
+  const day = (at: string): string => plainMoment(at);
+  const sum = (value: string): string => money(Number(value), currency);
   const { since, until, from, to } = search;
   const { filters } = words;
   const shown: (readonly [keyof Search, string])[] = [
@@ -349,10 +341,9 @@ export const NoRows = ({
   /** Without it the address tells. */
   readonly isNarrow?: boolean;
 }) => {
-  const shared = useSharedWords();
   const { search } = useAddress();
   return (isNarrow ?? isNarrowed(search)) ? (
-    <Empty title={none ?? shared.none} />
+    <Empty title={none ?? sharedWords.none} />
   ) : (
     <Empty title={title} text={text} />
   );
@@ -366,7 +357,6 @@ export const useShops = () => {
 };
 
 const ShopField = ({ shops }: { readonly shops: ReturnType<typeof useShops> }) => {
-  const words = useWords();
   const { search } = useAddress();
   if (shops.length < 2) return null;
   return (
@@ -406,7 +396,6 @@ export const FindField = ({
   readonly label: string;
   readonly read: (text: string) => string;
 }) => {
-  const { find } = useSharedWords();
   const { search, set } = useAddress();
   const [text, setText] = useState(search.of ?? '');
   const send = (): void => {
@@ -423,7 +412,7 @@ export const FindField = ({
         value={text}
         onChange={(event) => setText(event.target.value)}
       />
-      <Button>{find}</Button>
+      <Button>{sharedWords.find}</Button>
     </Form>
   );
 };

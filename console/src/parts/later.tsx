@@ -5,6 +5,7 @@
  * fails although the service answers.
  */
 import { Component, useEffect, useRef, useState, type ComponentType, type ReactNode } from 'react';
+import { useSettings } from '../settings.ts';
 import { Broken, Failure } from './states.tsx';
 
 interface FaultProps {
@@ -79,6 +80,8 @@ const laterWith = <Props extends object>(
       },
     ));
   const Part = (props: Props) => {
+    // When they change, the words and moments of what was loaded are drawn anew.
+    useSettings();
     const [state, setState] = useState<'loading' | 'loaded' | 'failed'>(
       loaded ? 'loaded' : 'loading',
     );

@@ -2,7 +2,7 @@
 import type { ReactNode } from 'react';
 import type { AnyVariables, TypedDocumentNode } from 'urql';
 import { useAddress, type Search } from '../address.ts';
-import { useWords } from '../words/words.ts';
+import { words } from '../words/words.ts';
 import { Button } from './button.tsx';
 import { ColumnsButton, useColumns } from './columns.tsx';
 import { ExportButton } from './export-button.tsx';
@@ -69,7 +69,6 @@ export const Pager = ({
   readonly info: PageInfo;
   readonly names?: { readonly first?: string; readonly next?: string };
 }) => {
-  const words = useWords();
   const { after, before } = useAddress().search;
   const { hasNextPage, endCursor, hasPreviousPage, startCursor = null } = info;
   const isFirst = after === undefined && before === undefined;

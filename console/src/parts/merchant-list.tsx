@@ -3,8 +3,8 @@ import { useState } from 'react';
 import * as graph from '../../../schema/generated/console.ts';
 import { cabinetName_max_chars } from '../../../schema/limits.ts';
 import { shortId } from '../format.ts';
-import { useSharedWords } from '../words/shared.ts';
-import { useWords } from '../words/words.ts';
+import { sharedWords } from '../words/shared.ts';
+import { words } from '../words/words.ts';
 import { FindList, useRested } from './find-list.tsx';
 import { useAsk } from './use-ask.ts';
 
@@ -19,8 +19,6 @@ export const MerchantList = ({
   /** Receives null for the choice of no merchant. */
   readonly set: (merchantId: string | null) => void;
 }) => {
-  const words = useWords();
-  const shared = useSharedWords();
   const [text, setText] = useState('');
   const asked = useRested(text.trim()).slice(0, cabinetName_max_chars);
   const { data, error, fetching } = useAsk(graph.Merchants, { text: asked, first: shown_rows });
@@ -31,13 +29,13 @@ export const MerchantList = ({
   ];
   const status = () => {
     if (error && !data) return words.failure.offline;
-    if (found.length === 0 && !fetching) return shared.noMerchant;
-    return pageInfo?.hasNextPage === true ? shared.moreMerchants : '';
+    if (found.length === 0 && !fetching) return sharedWords.noMerchant;
+    return pageInfo?.hasNextPage === true ? sharedWords.moreMerchants : '';
   };
   return (
     <div className="merchant-list">
       <FindList
-        label={shared.findMerchant}
+        label={sharedWords.findMerchant}
         listLabel={words.merchant}
         text={text}
         setText={setText}

@@ -2,7 +2,7 @@
 import { useParams } from '@tanstack/react-router';
 import { useRef, useState, type ReactNode } from 'react';
 import { useAddress } from '../address.ts';
-import { useWords } from '../words/words.ts';
+import { words } from '../words/words.ts';
 import { Icon } from './icon.tsx';
 import { later } from './later.tsx';
 import { ObjectLink, PageHead } from './texts.tsx';
@@ -34,12 +34,17 @@ export const ObjectDrawer = ({
   page,
   children,
 }: ShownObject & { readonly page?: '/payments/$merchantId/$id' | '/payouts/$merchantId/$id' }) => {
-  const { open } = useWords().payment;
   const { search, set } = useAddress();
   const [merchantId, id] = (search.open ?? '').split('/');
   if (merchantId === undefined || id === undefined) return null;
   const head = page && (
-    <ObjectLink className="icon-button" to={page} merchantId={merchantId} id={id} title={open}>
+    <ObjectLink
+      className="icon-button"
+      to={page}
+      merchantId={merchantId}
+      id={id}
+      title={words.payment.open}
+    >
       <Icon name="expand" />
     </ObjectLink>
   );

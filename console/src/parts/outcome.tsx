@@ -1,7 +1,7 @@
 /** The outcome of an action: done, refused, or unknown because its answer was lost; no repetition. */
 import { useClient, type AnyVariables, type CombinedError, type TypedDocumentNode } from 'urql';
 import type * as graph from '../../../schema/generated/console.ts';
-import { useOutcomeWords } from '../words/outcome.ts';
+import { outcomeWords } from '../words/outcome.ts';
 
 /** A refusal from the graph: its code, its English text, and the fields that it is about. */
 export interface Refusal {
@@ -80,15 +80,12 @@ export const useSend = <Own extends Result, Variables extends AnyVariables>(
 };
 
 /** Why something was not done, in one line. */
-export const useRefusalText = (): ((
+export const refusalText = (
   result: { readonly __typename: string } | Refusal | null | undefined,
   error: Error | undefined,
-) => string) => {
-  const words = useOutcomeWords();
-  return (result, error) => {
-    const refusal = result && 'code' in result ? result : refusalOf(error);
-    return refusal ? words.refusal(refusal) : words.unknown;
-  };
+): string => {
+  const refusal = result && 'code' in result ? result : refusalOf(error);
+  return refusal ? outcomeWords.refusal(refusal) : outcomeWords.unknown;
 };
 
 // Runs actions under an idempotency key, stored by subject, action and amount until an answer

@@ -1,7 +1,8 @@
 /** Empty and error states of a screen: the reason, and one next step. */
 import { type ReactNode, useEffect } from 'react';
-import { useOutcomeWords } from '../words/outcome.ts';
-import { useWords } from '../words/words.ts';
+import { useSettings } from '../settings.ts';
+import { outcomeWords } from '../words/outcome.ts';
+import { words } from '../words/words.ts';
 import { Button } from './button.tsx';
 import { refusalOf } from './outcome.tsx';
 
@@ -25,13 +26,11 @@ export const Failure = ({
   readonly again: () => void;
 }) => {
   useFirstScreen();
-  const words = useWords();
-  const outcome = useOutcomeWords();
   const refusal = refusalOf(error);
   return (
     <div className="state" role="alert">
       <h2>{words.failure.title}</h2>
-      <p>{refusal ? outcome.refusal(refusal) : words.failure.offline}</p>
+      <p>{refusal ? outcomeWords.refusal(refusal) : words.failure.offline}</p>
       {refusal && <p className="quiet">{words.failure.code(refusal.code)}</p>}
       <Button press={again}>{words.retry}</Button>
     </div>
@@ -40,7 +39,7 @@ export const Failure = ({
 
 /** What broke, with a retry in place or a reload of the page. */
 export const Broken = ({ again }: { readonly again?: () => void }) => {
-  const words = useWords();
+  useSettings();
   return (
     <Empty title={words.failure.broken}>
       <p>{words.failure.brokenText}</p>

@@ -3,7 +3,8 @@
  * row is a card.
  */
 import { memo, useCallback, useEffect, useRef, type KeyboardEvent, useState } from 'react';
-import { useWords } from '../words/words.ts';
+import { useSettings, type Settings } from '../settings.ts';
+import { words } from '../words/words.ts';
 import { type Column, useFit } from './columns.tsx';
 import { useFirstScreen } from './states.tsx';
 import { Money, Moment, Status, tones } from './texts.tsx';
@@ -109,9 +110,11 @@ interface RowProps<Row> extends Pick<TableProps<Row>, 'columns'> {
   readonly isChanged: boolean;
   readonly isOpen: boolean;
   readonly press: (row: Row) => void;
+  /** Its words and moments are in their language and zone. */
+  readonly settings: Settings;
 }
 
-/** One row. It redraws only when the row or its marks change. */
+/** One row. It redraws only when the row, its marks or the settings change. */
 const TableRow = <Row,>({ row, columns, opens, isChanged, isOpen, press }: RowProps<Row>) => {
   const key = (event: KeyboardEvent<HTMLElement>): void => {
     if (event.target !== event.currentTarget) return;
@@ -160,6 +163,7 @@ export const Table = <Row extends object>({
   openKey,
 }: TableProps<Row>) => {
   useFirstScreen();
+  const settings = useSettings();
   const table = useRowKeys();
   const place = useRef<HTMLDivElement>(null);
   const { columns, isTight } = useFit(place, useWhoseColumn(own, rows));
@@ -190,6 +194,7 @@ export const Table = <Row extends object>({
                 isChanged={changed?.has(key) ?? false}
                 isOpen={openKey === key}
                 press={press}
+                settings={settings}
               />
             );
           })}
@@ -210,7 +215,6 @@ const useDelayed = (delay_ms: number): boolean => {
 
 /** Placeholder rows of the right height while the first page loads; not for short waits. */
 export const Skeleton = () => {
-  const words = useWords();
   const isShown = useDelayed(150);
   return (
     <div className="skeleton" aria-busy="true" aria-label={words.acts.running} role="status">

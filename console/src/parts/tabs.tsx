@@ -1,7 +1,7 @@
 /** The tabs of a screen, each with its own address. */
 import { Link } from '@tanstack/react-router';
 import { kept, useAddress, type Search } from '../address.ts';
-import { useSharedWords } from '../words/shared.ts';
+import { sharedWords } from '../words/shared.ts';
 
 /** The tab in the address; the first when it names none of them. */
 export const useTab = <Tab extends string>(tabs: readonly [Tab, ...Tab[]]): Tab => {
@@ -17,9 +17,8 @@ export const Tabs = <Tab extends string>({
   readonly names: Readonly<Record<Tab, string>>;
 }) => {
   const here = useTab(tabs);
-  const { parts } = useSharedWords();
   return (
-    <nav className="tabs" aria-label={parts}>
+    <nav className="tabs" aria-label={sharedWords.parts}>
       {tabs.map((tab) => (
         <Link
           key={tab}

@@ -1,9 +1,8 @@
 /** Small texts: amounts, moments, ids, statuses, named facts. */
 import { useEffect, useState, type ReactNode } from 'react';
-import { money } from '../amounts.ts';
-import { exactMoment, shortId, shortMoment, utcMoment } from '../format.ts';
+import { exactMoment, shortId, shortMoment, utcMoment, money } from '../format.ts';
 import { openStore } from '../store.ts';
-import { useWords } from '../words/words.ts';
+import { words } from '../words/words.ts';
 import { Button } from './button.tsx';
 import { Icon } from './icon.tsx';
 import { Link } from '@tanstack/react-router';
@@ -28,10 +27,7 @@ export const Money = ({
 }: {
   readonly amount: number;
   readonly currency: string;
-}) => {
-  const { locale } = useWords();
-  return <span className="money">{money(amount, currency, locale)}</span>;
-};
+}) => <span className="money">{money(amount, currency)}</span>;
 
 const clock = openStore(Date.now());
 setInterval(() => clock.set(Date.now()), 15_000);
@@ -45,11 +41,10 @@ const nowFor = (at: string, now_ms: number): number => {
 
 /** A moment: how long ago; the tooltip has it exactly, in the person's zone and in UTC. */
 export const Moment = ({ at }: { readonly at: string }) => {
-  const { locale } = useWords();
   const now_ms = clock.use();
   return (
-    <time dateTime={at} title={`${exactMoment(at, locale)}\n${utcMoment(at)}`}>
-      {shortMoment(at, locale, nowFor(at, now_ms))}
+    <time dateTime={at} title={`${exactMoment(at)}\n${utcMoment(at)}`}>
+      {shortMoment(at, nowFor(at, now_ms))}
     </time>
   );
 };
@@ -72,7 +67,6 @@ const useCopy = (): readonly [copied: boolean, copy: (text: string) => void] => 
 
 /** An id, shortened in the middle; a click copies all of it. */
 export const Id = ({ id, whole = false }: { readonly id: string; readonly whole?: boolean }) => {
-  const words = useWords();
   const [copied, copy] = useCopy();
   return (
     <button
@@ -92,7 +86,6 @@ export const Id = ({ id, whole = false }: { readonly id: string; readonly whole?
 };
 
 export const CopyBlock = ({ text }: { readonly text: string }) => {
-  const words = useWords();
   const [copied, copy] = useCopy();
   return (
     <div className="copy-block">

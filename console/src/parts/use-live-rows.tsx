@@ -5,7 +5,7 @@
 import { useEffect, useRef, useState } from 'react';
 import { useAddress } from '../address.ts';
 import { useLive, type LiveChange, type LiveObjects } from '../graph/live.tsx';
-import { useWords } from '../words/words.ts';
+import { words } from '../words/words.ts';
 import { objectKey } from './table.tsx';
 
 /** The order of a list: newest first, then by id. */
@@ -150,11 +150,10 @@ const apply = <Of extends Kind>(
 };
 
 export const Fresh = ({ count, show }: { readonly count: number; readonly show: () => void }) => {
-  const { live } = useWords();
   if (count === 0) return null;
   return (
     <button type="button" className="chip fresh" onClick={show}>
-      {live.fresh(count)}
+      {words.live.fresh(count)}
     </button>
   );
 };

@@ -4,8 +4,8 @@ import { useMemo, type ReactNode } from 'react';
 import * as graph from '../../../schema/generated/console.ts';
 import { useAddress } from '../address.ts';
 import { useViewer } from '../viewer.tsx';
-import { useSharedWords } from '../words/shared.ts';
-import { useWords } from '../words/words.ts';
+import { sharedWords } from '../words/shared.ts';
+import { words } from '../words/words.ts';
 import type { Column } from './columns.tsx';
 import { Icon } from './icon.tsx';
 import { later } from './later.tsx';
@@ -25,7 +25,6 @@ const names_max = 100;
 export const useMerchantNames = (
   ids: readonly (string | null)[],
 ): ((id: string | null) => string) => {
-  const { auditLog } = useWords();
   const wanted = [...new Set(ids)].filter((id) => id !== null).toSorted();
   const { data } = useAsk(
     graph.MerchantNames,
@@ -35,8 +34,8 @@ export const useMerchantNames = (
   const nodes = data?.merchants.nodes;
   return useMemo(() => {
     const names = new Map(nodes?.map(({ id, name }) => [id, name]));
-    return (id) => (id === null ? auditLog.platform : (names.get(id) ?? id));
-  }, [nodes, auditLog.platform]);
+    return (id) => (id === null ? words.auditLog.platform : (names.get(id) ?? id));
+  }, [nodes, words.language]);
 };
 
 const useChooseMerchant = () => {
@@ -48,12 +47,11 @@ const useChooseMerchant = () => {
 /** A merchant's name, which narrows the list to its objects. */
 const Narrower = ({ merchantId, name }: { readonly merchantId: string; readonly name: string }) => {
   const choose = useChooseMerchant();
-  const { onlyOf } = useSharedWords();
   return (
     <button
       type="button"
       className="button-link cut"
-      title={onlyOf(name)}
+      title={sharedWords.onlyOf(name)}
       onClick={() => choose(merchantId)}
     >
       {name}
@@ -74,21 +72,20 @@ export const useWhoseColumn = <Row extends object>(
   columns: readonly Column<Row>[],
   rows: readonly Row[],
 ): readonly Column<Row>[] => {
-  const { merchant } = useWords();
   const owners = rows.map(ownerOf).filter((owner) => owner !== undefined);
   const isShown = useWhose() === null && owners.some((owner) => owner !== null);
   const nameOf = useMerchantNames(isShown ? owners : []);
   return useMemo(() => {
     if (!isShown) return columns;
     const column: Column<Row> = {
-      name: merchant,
+      name: words.merchant,
       cell: (row) => {
         const owner = ownerOf(row) ?? null;
         return owner === null ? nameOf(null) : <Narrower merchantId={owner} name={nameOf(owner)} />;
       },
     };
     return columns.toSpliced(place, 0, column);
-  }, [columns, isShown, merchant, nameOf]);
+  }, [columns, isShown, words.merchant, nameOf]);
 };
 
 export const LaterMerchantList = later(
@@ -105,16 +102,14 @@ export const MerchantChoice = ({
   readonly className: string;
   readonly none: string;
 }) => {
-  const { merchant } = useWords();
-  const { choose } = useSharedWords();
   const nameOf = useMerchantNames([value]);
   return (
     <PopoverButton
       className={className}
-      title={choose}
+      title={sharedWords.choose}
       face={
         <>
-          <span className="unseen">{merchant}: </span>
+          <span className="unseen">{words.merchant}: </span>
           <span className="cut">{value === null ? none : nameOf(value)}</span>
           <Icon name="down" />
         </>
@@ -150,14 +145,12 @@ export const OfMerchant = ({
 }: {
   readonly children: (merchantId: string) => ReactNode;
 }) => {
-  const words = useSharedWords();
-  const { allMerchants } = useWords();
   const merchantId = useWhose();
   if (merchantId !== null) return children(merchantId);
   return (
-    <Empty title={words.choose}>
-      <p>{words.chooseText}</p>
-      <AddressMerchant className="button" none={allMerchants} />
+    <Empty title={sharedWords.choose}>
+      <p>{sharedWords.chooseText}</p>
+      <AddressMerchant className="button" none={words.allMerchants} />
     </Empty>
   );
 };

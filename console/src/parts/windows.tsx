@@ -1,7 +1,7 @@
 /** What draws dialogs, drawers and popovers: focus stays in them, and returns where it was before. */
 import { type ReactNode, useEffect, useRef, type RefObject } from 'react';
 import { Dialog, Heading, Modal as AriaModal, ModalOverlay, Popover } from 'react-aria-components';
-import { useWords } from '../words/words.ts';
+import { words } from '../words/words.ts';
 import { Icon } from './icon.tsx';
 
 /* Escape closes the topmost dialog when nothing has the focus: the focused element may be gone. */
@@ -58,42 +58,39 @@ export const ModalWindow = ({
   isHeld = false,
   head,
   children,
-}: ModalProps) => {
-  const words = useWords();
-  return (
-    <ModalOverlay
-      className={side ? 'overlay overlay-side' : 'overlay'}
-      isOpen
-      onOpenChange={(open) => {
-        if (!open) onClose();
-      }}
-      isDismissable={isDismissable}
-      isKeyboardDismissDisabled={isHeld}
-    >
-      <AriaModal className={side ? 'drawer' : 'modal'}>
-        <OpenDialog onClose={isHeld ? stay : onClose}>
-          <header className="dialog-head">
-            <Heading slot="title" className="dialog-title">
-              {title}
-            </Heading>
-            {head}
-            {!isHeld && (
-              <button
-                type="button"
-                className="icon-button"
-                aria-label={words.close}
-                onClick={onClose}
-              >
-                <Icon name="close" />
-              </button>
-            )}
-          </header>
-          <div className="dialog-body">{children}</div>
-        </OpenDialog>
-      </AriaModal>
-    </ModalOverlay>
-  );
-};
+}: ModalProps) => (
+  <ModalOverlay
+    className={side ? 'overlay overlay-side' : 'overlay'}
+    isOpen
+    onOpenChange={(open) => {
+      if (!open) onClose();
+    }}
+    isDismissable={isDismissable}
+    isKeyboardDismissDisabled={isHeld}
+  >
+    <AriaModal className={side ? 'drawer' : 'modal'}>
+      <OpenDialog onClose={isHeld ? stay : onClose}>
+        <header className="dialog-head">
+          <Heading slot="title" className="dialog-title">
+            {title}
+          </Heading>
+          {head}
+          {!isHeld && (
+            <button
+              type="button"
+              className="icon-button"
+              aria-label={words.close}
+              onClick={onClose}
+            >
+              <Icon name="close" />
+            </button>
+          )}
+        </header>
+        <div className="dialog-body">{children}</div>
+      </OpenDialog>
+    </AriaModal>
+  </ModalOverlay>
+);
 
 export const PopoverWindow = ({
   title,

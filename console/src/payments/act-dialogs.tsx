@@ -1,8 +1,9 @@
 /** The dialogs that move a payment's money, each with an idempotency key. */
+import { money } from '../format.ts';
 import { useState } from 'react';
 import * as graph from '../../../schema/generated/console.ts';
 import { reason_max_chars, refundReasonAbove_minor } from '../../../schema/limits.ts';
-import { amountText, money, readAmount } from '../amounts.ts';
+import { amountText, readAmount } from '../amounts.ts';
 import { ActForm, type Again, type Closable } from '../parts/act-form.tsx';
 import { TextField } from '../parts/fields.tsx';
 import {
@@ -16,9 +17,9 @@ import {
   useSend,
 } from '../parts/outcome.tsx';
 import { useViewer } from '../viewer.tsx';
-import { useClosingWords } from '../words/receipts.ts';
-import { useRefundDraftWords } from '../words/drafts.ts';
-import { useWords } from '../words/words.ts';
+import { closingWords } from '../words/receipts.ts';
+import { refundDraftWords as own } from '../words/drafts.ts';
+import { words } from '../words/words.ts';
 import type { PaymentDetails } from './shown.tsx';
 
 export interface DialogProps extends Again, Closable {
@@ -47,16 +48,15 @@ const AmountField = ({
   readonly currency: string;
   readonly limit: number;
 }) => {
-  const { acts, locale } = useWords();
   const amount = readAmount(text, currency);
   const isWrong = amount === null || amount < 1 || amount > limit;
-  const most = money(limit, currency, locale);
+  const most = money(limit, currency);
   return (
     <TextField
-      label={acts.amount(currency)}
+      label={words.acts.amount(currency)}
       value={text}
       set={setText}
-      hint={isWrong ? acts.amountWrong(most) : acts.amountMax(most)}
+      hint={isWrong ? words.acts.amountWrong(most) : words.acts.amountMax(most)}
       isWrong={isWrong}
       isNumber
     />
@@ -74,15 +74,13 @@ export const ReasonField = ({
   readonly amount: number;
   readonly isProposed: boolean;
 }) => {
-  const { acts } = useWords();
-  const { proposeReason } = useRefundDraftWords();
-  const hint = amount > refundReasonAbove_minor ? acts.reasonNeeded : acts.reasonHint;
+  const hint = amount > refundReasonAbove_minor ? words.acts.reasonNeeded : words.acts.reasonHint;
   return (
     <TextField
-      label={acts.reason}
+      label={words.acts.reason}
       value={reason}
       set={set}
-      hint={isProposed ? proposeReason : hint}
+      hint={isProposed ? own.proposeReason : hint}
       maxLength={reason_max_chars}
     />
   );
@@ -125,15 +123,13 @@ interface Refunding {
 
 /** The refund of an amount, as this person makes it. */
 export const useRefund = (payment: PaymentDetails, amount: number): Refunding => {
-  const words = useWords();
-  const own = useRefundDraftWords();
   const isProposed = useMustPropose(payment)(amount);
   const refund = useSend(graph.RefundPayment);
   const propose = useSend(graph.ProposeRefund);
   const { merchantId, id: paymentId, currency } = payment;
-  const { acts, locale } = words;
+  const { acts } = words;
   const to = payment.customerCardMask ?? payment.customerPhoneMask ?? acts.buyer;
-  const sum = money(amount, currency, locale);
+  const sum = money(amount, currency);
   const keyed: KeyedAct = { of: `${isProposed ? 'propose' : 'refund'}/${paymentId}`, amount };
   return {
     isProposed,
@@ -175,45 +171,44 @@ export const RefundDialog = ({ payment, close, again }: DialogProps) => {
 
 /** Cancels a payment, or voids its hold. */
 export const CancelDialog = ({ payment, close, again }: DialogProps) => {
-  const { acts, locale } = useWords();
   const { merchantId, id, status, amountCapturable, currency } = payment;
   const isHeld = status === 'authorized';
   const cancel = useSend(graph.CancelPayment);
   return (
     <ActForm
-      title={isHeld ? acts.release : acts.cancel}
+      title={isHeld ? words.acts.release : words.acts.cancel}
       consequence={
-        isHeld ? acts.releaseText(money(amountCapturable, currency, locale)) : acts.cancelText
+        isHeld ? words.acts.releaseText(money(amountCapturable, currency)) : words.acts.cancelText
       }
       close={close}
       again={again}
-      act={() => cancel({ merchantId, id }, acts.done.cancel)}
+      act={() => cancel({ merchantId, id }, words.acts.done.cancel)}
     />
   );
 };
 
 export const CaptureDialog = ({ payment, close, again }: DialogProps) => {
-  const { acts, locale } = useWords();
   const { merchantId, id, currency, amountCapturable } = payment;
   const { amount, keyed, isPending, fits, ...field } = useAmount(
     `capture/${id}`,
     amountCapturable,
     currency,
   );
-  const closing = useClosingWords();
   const capture = useSend(graph.CapturePayment);
   return (
     <ActForm
-      title={acts.capture}
-      consequence={acts.captureText(money(amount, currency, locale))}
+      title={words.acts.capture}
+      consequence={words.acts.captureText(money(amount, currency))}
       isReady={fits}
       isPending={isPending}
       close={close}
       again={again}
       act={() =>
         actOnce(keyed, (key) =>
-          capture({ merchantId, id, amount, key }, acts.done.capture, (refusal) =>
-            isAbout(refusal, 'receipt') ? { refused: closing.partCapture } : refusedBy(refusal),
+          capture({ merchantId, id, amount, key }, words.acts.done.capture, (refusal) =>
+            isAbout(refusal, 'receipt')
+              ? { refused: closingWords.partCapture }
+              : refusedBy(refusal),
           ),
         )
       }

@@ -1,10 +1,10 @@
 /** The actions of a payment, each in a dialog that states the consequences. */
 import { later } from '../parts/later.tsx';
 import { ActButton, useOpened, type Again } from '../parts/act-form.tsx';
-import { useWords } from '../words/words.ts';
-import { useClosingWords } from '../words/receipts.ts';
-import { useRefundDraftWords } from '../words/drafts.ts';
-import { useTimelineWords } from '../words/timeline.ts';
+import { words } from '../words/words.ts';
+import { closingWords } from '../words/receipts.ts';
+import { refundDraftWords } from '../words/drafts.ts';
+import { timelineWords as own } from '../words/timeline.ts';
 import { CancelDialog, CaptureDialog, RefundDialog, useMustPropose } from './act-dialogs.tsx';
 import {
   AskBankDialog,
@@ -42,8 +42,6 @@ interface ActProps {
 
 /** Refunds the payment, or proposes it where the person may do no more. */
 const RefundAct = ({ payment, setOpen }: ActProps) => {
-  const { acts } = useWords();
-  const { propose } = useRefundDraftWords();
   const mustPropose = useMustPropose(payment);
   const hasReceipt = payment.receipts.some(({ type }) => type === 'payment');
   return (
@@ -52,30 +50,29 @@ const RefundAct = ({ payment, setOpen }: ActProps) => {
       isMain
       onPress={() => setOpen(hasReceipt ? 'items' : 'refund')}
     >
-      {mustPropose(1) ? propose : acts.refund}
+      {mustPropose(1) ? refundDraftWords.propose : words.acts.refund}
     </ActButton>
   );
 };
 
 const AgainActs = ({ payment, setOpen }: ActProps) => {
-  const words = useTimelineWords();
   const { mode, status, webhookDeliveries, receipts } = payment;
   const wasAtBank = status !== 'pending' && status !== 'cancelled';
   return (
     <>
       {mode === 'live' && wasAtBank && (
         <ActButton permission="bankAskAgain" onPress={() => setOpen('bank')}>
-          {words.askBank}
+          {own.askBank}
         </ActButton>
       )}
       {webhookDeliveries.length > 0 && (
         <ActButton permission="webhookDeliveryResend" onPress={() => setOpen('webhook')}>
-          {words.resendWebhook}
+          {own.resendWebhook}
         </ActButton>
       )}
       {receipts.some((one) => one.status === 'failed') && (
         <ActButton permission="receiptResend" onPress={() => setOpen('receipt')}>
-          {words.resendReceipt}
+          {own.resendReceipt}
         </ActButton>
       )}
     </>
@@ -108,9 +105,7 @@ const final: ReadonlySet<PaymentDetails['status']> = new Set([
 ]);
 
 export const PaymentActs = ({ payment, again }: OfPayment) => {
-  const { acts, payment: names } = useWords();
   const { opened, open, close } = useOpened<Act>(again);
-  const words = useClosingWords();
   const { status, amountCapturable, merchantId, id } = payment;
   const isHeld = status === 'authorized' && amountCapturable > 0;
   const Dialog = opened === null ? null : dialogs[opened];
@@ -118,21 +113,21 @@ export const PaymentActs = ({ payment, again }: OfPayment) => {
     <div className="acts">
       {isHeld && (
         <ActButton permission="paymentCapture" isMain onPress={() => open('capture')}>
-          {acts.capture}
+          {words.acts.capture}
         </ActButton>
       )}
       {status === 'succeeded' && <RefundAct payment={payment} setOpen={open} />}
       {(status === 'pending' || isHeld) && (
         <ActButton permission="paymentCancel" onPress={() => open('cancel')}>
-          {isHeld ? acts.release : acts.cancel}
+          {isHeld ? words.acts.release : words.acts.cancel}
         </ActButton>
       )}
       <a className="button" href={payment.paymentUrl} target="_blank" rel="noreferrer">
-        {names.page}
+        {words.payment.page}
       </a>
       {awaitsClosing(payment) && (
         <ActButton permission="receiptClose" onPress={() => open('closing')}>
-          {words.title}
+          {closingWords.title}
         </ActButton>
       )}
       <AgainActs payment={payment} setOpen={open} />

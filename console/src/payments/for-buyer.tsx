@@ -1,10 +1,9 @@
 /** The text for a payment's buyer: what happened, what to do, and what the bank needs. */
 import { useState } from 'react';
-import { money } from '../amounts.ts';
-import { plainMoment } from '../format.ts';
+import { plainMoment, money } from '../format.ts';
 import { CopyBlock } from '../parts/texts.tsx';
 import { useSettings, type Settings } from '../settings.ts';
-import { buyerSentences, useBuyerWords, type BuyerSentences } from '../words/buyer.ts';
+import { buyerSentences, buyerWords, type BuyerSentences } from '../words/buyer.ts';
 import type { PaymentDetails } from './shown.tsx';
 
 /** The code of the bank's last refusal. */
@@ -76,16 +75,15 @@ const textFor = (payment: PaymentDetails, language: Settings['language']): strin
 const languages = ['ru', 'en'] as const;
 
 export const ForBuyer = ({ payment }: { readonly payment: PaymentDetails }) => {
-  const words = useBuyerWords();
   const own = useSettings().language;
   const [chosen, setChosen] = useState<Settings['language']>(own);
   return (
-    <section className="for-buyer" aria-label={words.title}>
+    <section className="for-buyer" aria-label={buyerWords.title}>
       <header className="line">
-        <h2>{words.title}</h2>
+        <h2>{buyerWords.title}</h2>
         <label className="field">
           <select
-            aria-label={words.language}
+            aria-label={buyerWords.language}
             value={chosen}
             onChange={({ target }) => setChosen(target.value === 'en' ? 'en' : 'ru')}
           >

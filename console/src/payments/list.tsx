@@ -12,7 +12,7 @@ import { useAsk } from '../parts/use-ask.ts';
 import { type Column, amountColumn, createdColumn, objectKey } from '../parts/table.tsx';
 import { useFollow } from '../parts/use-follow.ts';
 import { firstPayment, TestPaymentButton } from '../selling/test-payment.tsx';
-import { useWords, type Words } from '../words/words.ts';
+import { words } from '../words/words.ts';
 import {
   PaymentDrawer,
   methodText,
@@ -30,7 +30,7 @@ import {
   type MoreFilters,
   useShopFilter,
 } from '../parts/filters.tsx';
-import { useSharedWords } from '../words/shared.ts';
+import { sharedWords } from '../words/shared.ts';
 
 const methods = ['sbp', 'cards', 'tpay', 'sberpay', 'recurrent'] as const;
 
@@ -57,8 +57,6 @@ const fitsMore = (
   code === undefined;
 
 const Fields = ({ shop }: { readonly shop: ReactNode }) => {
-  const words = useWords();
-  const own = useSharedWords();
   const { search } = useAddress();
   const chosen = listOf(search.method, methods);
   return (
@@ -83,7 +81,7 @@ const Fields = ({ shop }: { readonly shop: ReactNode }) => {
         <input name="bank" defaultValue={search.bank ?? ''} />
       </label>
       <label>
-        {own.code}
+        {sharedWords.code}
         <input name="code" spellCheck={false} defaultValue={search.code ?? ''} />
       </label>
     </fieldset>
@@ -91,8 +89,6 @@ const Fields = ({ shop }: { readonly shop: ReactNode }) => {
 };
 
 const usePaymentFilters = (): MoreFilters => {
-  const words = useWords();
-  const own = useSharedWords();
   const { search } = useAddress();
   const names = listOf(search.method, methods).map((method) => words.payment.methods[method]);
   const ofShop = useShopFilter();
@@ -108,15 +104,17 @@ const usePaymentFilters = (): MoreFilters => {
       ...(names.length === 0 ? [] : [['method', names.join(', ')] as const]),
       ...(search.bank === undefined ? [] : [['bank', search.bank] as const]),
       ...ofShop.shown,
-      ...(search.link === undefined ? [] : [['link', own.link] as const]),
-      ...(search.code === undefined ? [] : [['code', `${own.code}: ${search.code}`] as const]),
+      ...(search.link === undefined ? [] : [['link', sharedWords.link] as const]),
+      ...(search.code === undefined
+        ? []
+        : [['code', `${sharedWords.code}: ${search.code}`] as const]),
     ],
   };
 };
 
 type Row = graph.PaymentRowFragment;
 
-export const paymentColumns = (words: Words): readonly Column<Row>[] => [
+export const paymentColumns = (): readonly Column<Row>[] => [
   {
     id: 'status',
     name: words.columns.status,
@@ -133,13 +131,13 @@ export const paymentColumns = (words: Words): readonly Column<Row>[] => [
       </span>
     ),
   },
-  { id: 'method', name: words.columns.method, isWide: true, cell: (row) => methodText(row, words) },
+  { id: 'method', name: words.columns.method, isWide: true, cell: (row) => methodText(row) },
   { id: 'shop', name: words.columns.shop, isWide: true, cell: ({ shopName }) => shopName },
   createdColumn(words.columns.created),
 ];
 
-const listColumns = (words: Words): readonly Column<Row>[] => [
-  ...paymentColumns(words),
+const listColumns = (): readonly Column<Row>[] => [
+  ...paymentColumns(),
   {
     id: 'bank',
     isExtra: true,
@@ -183,9 +181,8 @@ const usePayments = () => {
 
 /** The number of payments, as far as it is cheap to count. */
 const Total = ({ total }: { readonly total: { count: number; isExact: boolean } | null }) => {
-  const words = useWords();
   if (!total) return null;
-  const count = wholeNumber(total.count, words.locale);
+  const count = wholeNumber(total.count);
   return (
     <span className="quiet">
       {words.filters.count(total.isExact ? count : words.filters.countMore(count))}
@@ -193,18 +190,14 @@ const Total = ({ total }: { readonly total: { count: number; isExact: boolean } 
   );
 };
 
-export const NoPaymentsYet = () => {
-  const { payment } = useWords();
-  return (
-    <Empty title={payment.empty}>
-      <p>{payment.emptyText}</p>
-      <CopyBlock text={firstPayment(payment.emptyKey)} />
-    </Empty>
-  );
-};
+export const NoPaymentsYet = () => (
+  <Empty title={words.payment.empty}>
+    <p>{words.payment.emptyText}</p>
+    <CopyBlock text={firstPayment(words.payment.emptyKey)} />
+  </Empty>
+);
 
 const NoPayments = () => {
-  const words = useWords();
   const { search, set } = useAddress();
   if (isNarrowed(search))
     return (
@@ -234,8 +227,7 @@ const NoPayments = () => {
 };
 
 export const PaymentsPage = () => {
-  const words = useWords();
-  const choosable = useMemo(() => listColumns(words), [words]);
+  const choosable = useMemo(listColumns, [words.language]);
   const { asked, fresh, total } = usePayments();
   return (
     <>

@@ -1,14 +1,14 @@
 /** One payment on its page, and in a drawer over a list. */
 import { ObjectDrawer, ObjectPage } from '../parts/modal.tsx';
-import { useWords } from '../words/words.ts';
+import { words } from '../words/words.ts';
 import { PaymentView } from './payment.tsx';
 
 const view = (merchantId: string, id: string) => <PaymentView merchantId={merchantId} id={id} />;
 
-export const PaymentPage = () => <ObjectPage name={useWords().columns.payment}>{view}</ObjectPage>;
+export const PaymentPage = () => <ObjectPage name={words.columns.payment}>{view}</ObjectPage>;
 
 export const OpenDrawer = () => (
-  <ObjectDrawer name={useWords().columns.payment} page="/payments/$merchantId/$id">
+  <ObjectDrawer name={words.columns.payment} page="/payments/$merchantId/$id">
     {view}
   </ObjectDrawer>
 );

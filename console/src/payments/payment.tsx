@@ -16,13 +16,10 @@ import { Money, Moment, Id, Facts, type Fact, CopyBlock, CustomerLink } from '..
 import { useAsk } from '../parts/use-ask.ts';
 import { WaitingRefunds } from '../refunds/drafts.tsx';
 import { usePermission } from '../viewer.tsx';
-import { useActionName } from '../words/audit.ts';
-import { useCustomerWords } from '../words/customers.ts';
-import { useFailureName } from '../words/failures.tsx';
-import { useRequestWords } from '../words/developers.ts';
-import { useTimelineWords } from '../words/timeline.ts';
-import { useWebhookWords } from '../words/webhooks.ts';
-import { useWords } from '../words/words.ts';
+import { customerWords as own } from '../words/customers.ts';
+import { requestWords } from '../words/developers.ts';
+import { timelineWords } from '../words/timeline.ts';
+import { words } from '../words/words.ts';
 import { PaymentActs, type OfPayment } from './acts.tsx';
 import { ForBuyer } from './for-buyer.tsx';
 import { methodText, PaymentStanding, type PaymentDetails } from './shown.tsx';
@@ -52,15 +49,13 @@ const useWriting = ({ merchantId, id }: PaymentDetails, again: () => void) => {
 };
 
 const NewNote = ({ payment, again }: OfPayment) => {
-  const words = useCustomerWords();
-  const { locale } = useWords();
   const permission = usePermission('paymentNoteAdd');
   const { text, setText, outcome, isReady, write } = useWriting(payment, again);
   if (!permission.granted) return null;
   return (
     <div className="new-note">
       <label className="field">
-        {words.note}
+        {own.note}
         <textarea
           rows={2}
           value={text}
@@ -68,11 +63,11 @@ const NewNote = ({ payment, again }: OfPayment) => {
           onChange={({ target }) => setText(target.value)}
         />
         <span id="note-hint" className="quiet">
-          {words.noteHint(wholeNumber(note_max_chars, locale))}
+          {own.noteHint(wholeNumber(note_max_chars))}
         </span>
       </label>
       <Button isOff={!isReady} press={write}>
-        {words.add}
+        {own.add}
       </Button>
       <div aria-live="polite">
         {outcome && <OutcomeText outcome={outcome} isRepeated={false} />}
@@ -81,33 +76,29 @@ const NewNote = ({ payment, again }: OfPayment) => {
   );
 };
 
-const Notes = ({ payment, again }: OfPayment) => {
-  const words = useCustomerWords();
-  return (
-    <section className="notes" aria-label={words.notes}>
-      <h2>{words.notes}</h2>
-      {payment.notes.length > 0 && (
-        <ul>
-          {payment.notes.map(({ id, author, createdAt, text }) => (
-            <li key={id}>
-              <p className="quiet line">
-                <span>{author}</span> <Moment at={createdAt} />
-              </p>
-              <p className={text === erased ? 'quiet' : 'break'}>
-                {text === erased ? words.erased : text}
-              </p>
-            </li>
-          ))}
-        </ul>
-      )}
-      <NewNote payment={payment} again={again} />
-    </section>
-  );
-};
+const Notes = ({ payment, again }: OfPayment) => (
+  <section className="notes" aria-label={own.notes}>
+    <h2>{own.notes}</h2>
+    {payment.notes.length > 0 && (
+      <ul>
+        {payment.notes.map(({ id, author, createdAt, text }) => (
+          <li key={id}>
+            <p className="quiet line">
+              <span>{author}</span> <Moment at={createdAt} />
+            </p>
+            <p className={text === erased ? 'quiet' : 'break'}>
+              {text === erased ? own.erased : text}
+            </p>
+          </li>
+        ))}
+      </ul>
+    )}
+    <NewNote payment={payment} again={again} />
+  </section>
+);
 
 /** One press for each kind that has happened; the choice is in the address. */
 const KindChips = ({ lines }: { readonly lines: readonly Line[] }) => {
-  const words = useTimelineWords();
   const { search, set } = useAddress();
   const chosen = listOf(search.kinds, lineKinds);
   const known = lineKinds.filter((kind) => lines.some((line) => line.kind === kind));
@@ -116,13 +107,13 @@ const KindChips = ({ lines }: { readonly lines: readonly Line[] }) => {
     set({ kinds: next.join(',') || undefined });
   };
   return (
-    <div className="chips" role="group" aria-label={words.filter}>
+    <div className="chips" role="group" aria-label={timelineWords.filter}>
       <Chip isOn={chosen.length === 0} press={() => set({ kinds: undefined })}>
-        {words.all}
+        {timelineWords.all}
       </Chip>
       {known.map((kind) => (
         <Chip key={kind} isOn={chosen.includes(kind)} press={() => press(kind)}>
-          {words.kinds[kind]}
+          {timelineWords.kinds[kind]}
           <span className="count">{lines.filter((line) => line.kind === kind).length}</span>
         </Chip>
       ))}
@@ -168,24 +159,15 @@ const LineOf = ({ line }: { readonly line: Line }) => {
 };
 
 const Timeline = ({ payment }: { readonly payment: PaymentDetails }) => {
-  const words = useWords();
-  const line = useTimelineWords();
   const { search } = useAddress();
-  const actionName = useActionName();
-  const lines = linesOf(payment, {
-    words,
-    line,
-    actionName,
-    failureOf: useFailureName(),
-    faults: useWebhookWords().faults,
-  });
+  const lines = linesOf(payment);
   const chosen = listOf(search.kinds, lineKinds);
   const shown = chosen.length === 0 ? lines : lines.filter(({ kind }) => chosen.includes(kind));
   return (
     <section>
-      <h2>{line.title}</h2>
+      <h2>{timelineWords.title}</h2>
       <KindChips lines={lines} />
-      {shown.length === 0 && <p className="quiet">{line.nothing}</p>}
+      {shown.length === 0 && <p className="quiet">{timelineWords.nothing}</p>}
       <ol className="timeline">
         {shown.map((one, index) => (
           <LineOf key={`${one.at} ${one.kind} ${index}`} line={one} />
@@ -205,10 +187,7 @@ const hasCall = ({ timeline, createdAt }: PaymentDetails): boolean =>
   );
 
 const PaymentFacts = ({ payment }: { readonly payment: PaymentDetails }) => {
-  const words = useWords();
-  const calls = useRequestWords();
   const { payment: names, columns } = words;
-  const customers = useCustomerWords();
   const { merchantId, shopId, mode, id } = payment;
   const customer = payment.metadata['customer_id'];
   const card = [payment.customerCardBrand, payment.customerCardMask, payment.customerCardHolder];
@@ -219,7 +198,7 @@ const PaymentFacts = ({ payment }: { readonly payment: PaymentDetails }) => {
     [words.merchant, payment.merchant.name],
     [columns.shop, payment.shopName],
     [names.terminal, payment.terminalName],
-    [columns.method, methodText(payment, words)],
+    [columns.method, methodText(payment)],
     [words.payment.methods.cards, card.filter(Boolean).join(' ')],
     [names.phone, payment.customerPhoneMask],
     [names.payerBank, payment.customerPayerBank],
@@ -227,19 +206,19 @@ const PaymentFacts = ({ payment }: { readonly payment: PaymentDetails }) => {
     [names.rrn, payment.rrn],
     [words.columns.description, payment.description],
     [
-      calls.madeBy,
+      requestWords.madeBy,
       hasCall(payment) ? (
         <Link
           key="call"
           to="/developers"
           search={{ mode, merchant: merchantId, tab: 'requests', shop: shopId, of: id }}
         >
-          {calls.creating}
+          {requestWords.creating}
         </Link>
       ) : null,
     ],
     [
-      customers.customer,
+      own.customer,
       customer === undefined ? null : (
         <CustomerLink key="customer" merchantId={merchantId} customer={customer} />
       ),
@@ -322,7 +301,6 @@ const usePayment = (merchantId: string, id: string) => {
 };
 
 const Strip = ({ payment }: { readonly payment: PaymentDetails }) => {
-  const { strip } = useWords().payment;
   const { currency, status, fee, net } = payment;
   const left = payment.amountCaptured - payment.amountRefunded;
   const shown = (amount: number | null) =>
@@ -331,36 +309,32 @@ const Strip = ({ payment }: { readonly payment: PaymentDetails }) => {
     <Facts
       isStrip
       facts={[
-        [strip.ordered, shown(payment.amount)],
-        [strip.held, shown(payment.amountCapturable || null)],
-        [strip.captured, shown(payment.amountCaptured || null)],
-        [strip.fee, shown(fee)],
-        [strip.net, shown(net)],
-        [strip.refunded, shown(payment.amountRefunded || null)],
-        [strip.remaining, shown(status === 'succeeded' ? left : null)],
+        [words.payment.strip.ordered, shown(payment.amount)],
+        [words.payment.strip.held, shown(payment.amountCapturable || null)],
+        [words.payment.strip.captured, shown(payment.amountCaptured || null)],
+        [words.payment.strip.fee, shown(fee)],
+        [words.payment.strip.net, shown(net)],
+        [words.payment.strip.refunded, shown(payment.amountRefunded || null)],
+        [words.payment.strip.remaining, shown(status === 'succeeded' ? left : null)],
       ]}
     />
   );
 };
 
-const Head = ({ payment }: { readonly payment: PaymentDetails }) => {
-  const words = useWords();
-  return (
-    <header className="payment-head">
-      <p className="amount">
-        <Money amount={payment.amount} currency={payment.currency} />
-      </p>
-      <PaymentStanding payment={payment} />
-      <p className="quiet line">
-        {payment.shopName} · {payment.orderId} · {methodText(payment, words)} ·{' '}
-        <Moment at={payment.createdAt} />
-      </p>
-    </header>
-  );
-};
+const Head = ({ payment }: { readonly payment: PaymentDetails }) => (
+  <header className="payment-head">
+    <p className="amount">
+      <Money amount={payment.amount} currency={payment.currency} />
+    </p>
+    <PaymentStanding payment={payment} />
+    <p className="quiet line">
+      {payment.shopName} · {payment.orderId} · {methodText(payment)} ·{' '}
+      <Moment at={payment.createdAt} />
+    </p>
+  </header>
+);
 
 export const PaymentView = ({ merchantId, id }: ObjectId) => {
-  const words = useWords();
   const { data, error, again } = usePayment(merchantId, id);
   if (!data) return error ? <Failure error={error} again={again} /> : <Skeleton />;
   const { payment } = data;

@@ -1,8 +1,8 @@
 /** The dialogs that make a receipt by hand: a refund of items, and the closing of a prepayment. */
 import { useState, useId, type ReactNode } from 'react';
 import * as graph from '../../../schema/generated/console.ts';
-import { amountText, money, readAmount } from '../amounts.ts';
-import { phoneOf } from '../format.ts';
+import { amountText, readAmount } from '../amounts.ts';
+import { phoneOf, money } from '../format.ts';
 import { ActForm, PolicyForm, type Closable } from '../parts/act-form.tsx';
 import { CheckField, TextField } from '../parts/fields.tsx';
 import { Modal } from '../parts/modal.tsx';
@@ -10,8 +10,8 @@ import { actOnce, useSend } from '../parts/outcome.tsx';
 import { Failure } from '../parts/states.tsx';
 import { Skeleton } from '../parts/table.tsx';
 import { useAsk } from '../parts/use-ask.ts';
-import { useClosingWords } from '../words/receipts.ts';
-import { useWords } from '../words/words.ts';
+import { closingWords as own } from '../words/receipts.ts';
+import { words } from '../words/words.ts';
 import { hasReason, ReasonField, type DialogProps, useRefund } from './act-dialogs.tsx';
 import { itemsLeft, readItems, type TypedItem } from './closing-items.ts';
 import type { PaymentDetails } from './shown.tsx';
@@ -35,30 +35,29 @@ const Items = ({
   readonly currency: string;
   readonly set: (typed: readonly TypedItem[]) => void;
 }) => {
-  const words = useClosingWords();
   const change = (at: number, part: Partial<TypedItem>) =>
     set(typed.map((one, index) => (index === at ? { ...one, ...part } : one)));
   return (
     <fieldset className="items">
-      <legend>{legend ?? words.items}</legend>
+      <legend>{legend ?? own.items}</legend>
       {typed.map(({ item, quantity, price }, index) => (
         <fieldset key={index}>
           <legend className="break">{item.description}</legend>
           <TextField
-            label={words.quantity}
+            label={own.quantity}
             value={quantity}
             set={(text) => change(index, { quantity: text })}
             isNumber
           />
           <TextField
-            label={words.price(currency)}
+            label={own.price(currency)}
             value={price}
             set={(text) => change(index, { price: text })}
             isNumber
           />
         </fieldset>
       ))}
-      <span className="quiet">{words.left}</span>
+      <span className="quiet">{own.left}</span>
     </fieldset>
   );
 };
@@ -93,29 +92,24 @@ const useRecipient = (masks: readonly string[]) => {
 
 const RecipientField = (of: ReturnType<typeof useRecipient>['field']) => {
   const { isOther, setOther } = of;
-  const words = useClosingWords();
   const name = useId();
   return (
     <>
       {of.hasOwn && (
         <fieldset className="options">
-          <legend>{words.recipient}</legend>
+          <legend>{own.recipient}</legend>
           <label>
             <input type="radio" name={name} checked={!isOther} onChange={() => setOther(false)} />
-            {words.ownRecipient(of.masks.join(', '))}
+            {own.ownRecipient(of.masks.join(', '))}
           </label>
           <label>
             <input type="radio" name={name} checked={isOther} onChange={() => setOther(true)} />
-            {words.otherRecipient}
+            {own.otherRecipient}
           </label>
         </fieldset>
       )}
-      {isOther && (
-        <TextField label={words.to} value={of.text} set={of.setText} hint={words.toNew} />
-      )}
-      {isOther && of.isAlike && (
-        <CheckField label={words.alike} value={of.isSure} set={of.setSure} />
-      )}
+      {isOther && <TextField label={own.to} value={of.text} set={of.setText} hint={own.toNew} />}
+      {isOther && of.isAlike && <CheckField label={own.alike} value={of.isSure} set={of.setSure} />}
     </>
   );
 };
@@ -155,13 +149,11 @@ const useTyped = (terms: Terms) => {
 };
 
 const RefundForm = ({ payment, close, again, terms }: DialogProps & { readonly terms: Terms }) => {
-  const own = useClosingWords();
-  const { locale } = useWords();
   const { currency } = payment;
   const form = useTyped(terms);
   const { amount, left, reason, receipt, recipient } = form;
   const { title, consequence, isPending, isProposed, send } = useRefund(payment, amount);
-  const sum = money(amount, currency, locale);
+  const sum = money(amount, currency);
   const isReasoned = hasReason(reason, amount, isProposed);
   return (
     <ActForm
@@ -176,7 +168,7 @@ const RefundForm = ({ payment, close, again, terms }: DialogProps & { readonly t
       <p className="quiet">{own.returnedText}</p>
       <Items legend={own.returned} typed={form.typed} currency={currency} set={form.setTyped} />
       <p role="status" className={form.fits ? 'quiet' : 'bad'}>
-        {form.fits ? own.sum(sum) : own.more(sum, money(left, currency, locale))}
+        {form.fits ? own.sum(sum) : own.more(sum, money(left, currency))}
       </p>
       {!form.isWhole && <RecipientField {...recipient.field} />}
       <ReasonField reason={reason} set={form.setReason} amount={amount} isProposed={isProposed} />
@@ -211,7 +203,7 @@ const WithTerms = ({
 };
 
 export const RefundItemsDialog = (of: DialogProps) => (
-  <WithTerms {...of} title={useWords().acts.refund}>
+  <WithTerms {...of} title={words.acts.refund}>
     {(terms) => <RefundForm {...of} terms={terms} />}
   </WithTerms>
 );
@@ -223,8 +215,6 @@ const ClosingForm = ({
   close,
   terms,
 }: ClosingProps & { readonly terms: Terms }) => {
-  const words = useClosingWords();
-  const { locale } = useWords();
   const { currency } = terms;
   const [to, setTo] = useState('');
   const of = terms.receipts.find(({ type }) => type === 'payment');
@@ -239,14 +229,14 @@ const ClosingForm = ({
   const customer = readBuyer(to);
   const read = readItems(typed, (text) => readAmount(text, currency));
   const due = terms.amountCaptured - terms.amountRefunded;
-  const sum = money(read?.sum ?? 0, currency, locale);
-  const amount = money(due, currency, locale);
+  const sum = money(read?.sum ?? 0, currency);
+  const amount = money(due, currency);
   const isEven = read?.sum === due && read.items.length > 0;
   const mask = of?.customer.email ?? of?.customer.phone ?? null;
   return (
     <PolicyForm
-      title={words.title}
-      consequence={words.text(amount)}
+      title={own.title}
+      consequence={own.text(amount)}
       isReady={customer !== null && isEven}
       close={close}
       act={async () => {
@@ -256,26 +246,26 @@ const ClosingForm = ({
           items: [...(read?.items ?? [])],
         };
         return actOnce({ of: `closing/${paymentId}`, amount: due }, (key) =>
-          send({ merchantId, paymentId, receipt, key }, words.done),
+          send({ merchantId, paymentId, receipt, key }, own.done),
         );
       }}
     >
       <TextField
-        label={words.to}
+        label={own.to}
         value={to}
         set={setTo}
-        hint={mask === null ? words.toNew : words.toHint(mask)}
+        hint={mask === null ? own.toNew : own.toHint(mask)}
       />
       <Items typed={typed} currency={currency} set={setTyped} />
       <p role="status" className={isEven ? 'quiet' : 'bad'}>
-        {isEven ? words.sum(sum) : words.differs(sum, amount)}
+        {isEven ? own.sum(sum) : own.differs(sum, amount)}
       </p>
     </PolicyForm>
   );
 };
 
 export const ClosingDialog = ({ payment, close }: ClosingProps) => (
-  <WithTerms payment={payment} close={close} title={useClosingWords().title}>
+  <WithTerms payment={payment} close={close} title={own.title}>
     {(terms) => <ClosingForm payment={payment} close={close} terms={terms} />}
   </WithTerms>
 );

@@ -4,29 +4,26 @@ import * as graph from '../../../schema/generated/console.ts';
 import { ActForm, type Closable } from '../parts/act-form.tsx';
 import { useSend } from '../parts/outcome.tsx';
 import type { ObjectId } from '../parts/table.tsx';
-import { useTimelineWords } from '../words/timeline.ts';
-import { useWords } from '../words/words.ts';
+import { timelineWords as own } from '../words/timeline.ts';
+import { words } from '../words/words.ts';
 import type { PaymentDetails } from './shown.tsx';
 
 type DialogProps = Closable & { readonly payment: PaymentDetails };
 
 export const AskBankDialog = ({ payment: { merchantId, id }, close }: DialogProps) => {
-  const words = useTimelineWords();
   const ask = useSend(graph.AskBankAgain);
   return (
     <ActForm
-      title={words.askBank}
-      consequence={words.askBankText}
+      title={own.askBank}
+      consequence={own.askBankText}
       close={close}
-      act={() => ask({ merchantId, id }, words.asked)}
+      act={() => ask({ merchantId, id }, own.asked)}
     />
   );
 };
 
 /** Resends one of the payment's webhooks: by default the newest failed one. */
 export const ResendWebhookDialog = ({ payment, close }: DialogProps) => {
-  const words = useTimelineWords();
-  const { delivery: names } = useWords();
   const { merchantId, webhookDeliveries: all } = payment;
   const newest = all.toReversed();
   const first = newest.find(({ status }) => status === 'failed') ?? newest[0];
@@ -34,14 +31,14 @@ export const ResendWebhookDialog = ({ payment, close }: DialogProps) => {
   const resend = useSend(graph.ResendDelivery);
   return (
     <ActForm
-      title={words.resendWebhook}
-      consequence={words.resendWebhookText}
+      title={own.resendWebhook}
+      consequence={own.resendWebhookText}
       isReady={id !== ''}
       close={close}
-      act={() => resend({ merchantId, id }, names.resent)}
+      act={() => resend({ merchantId, id }, words.delivery.resent)}
     >
       <fieldset className="options">
-        <legend>{words.which}</legend>
+        <legend>{own.which}</legend>
         {newest.map((delivery) => (
           <label key={delivery.id}>
             <input
@@ -51,7 +48,8 @@ export const ResendWebhookDialog = ({ payment, close }: DialogProps) => {
               onChange={() => setId(delivery.id)}
             />
             <span className="break">
-              {delivery.event.replace('_', '.')}: {names.statuses[delivery.status].toLowerCase()}
+              {delivery.event.replace('_', '.')}:{' '}
+              {words.delivery.statuses[delivery.status].toLowerCase()}
               <span className="quiet"> {delivery.url}</span>
             </span>
           </label>
@@ -65,14 +63,13 @@ export const ResendReceiptDialog = ({
   receipt: { merchantId, id },
   close,
 }: Closable & { readonly receipt: ObjectId }) => {
-  const words = useTimelineWords();
   const resend = useSend(graph.ResendReceipt);
   return (
     <ActForm
-      title={words.resendReceipt}
-      consequence={words.resendReceiptText}
+      title={own.resendReceipt}
+      consequence={own.resendReceiptText}
       close={close}
-      act={() => resend({ merchantId, id }, words.receiptSent)}
+      act={() => resend({ merchantId, id }, own.receiptSent)}
     />
   );
 };

@@ -3,7 +3,7 @@ import type * as graph from '../../../schema/generated/console.ts';
 import { useAddress } from '../address.ts';
 import { later } from '../parts/later.tsx';
 import { Status, tones } from '../parts/texts.tsx';
-import { useWords, type Words } from '../words/words.ts';
+import { words } from '../words/words.ts';
 
 export type Standing = graph.PaymentStatus | 'partly_refunded';
 
@@ -48,13 +48,14 @@ export const PaymentStanding = ({
   readonly payment: Pick<graph.PaymentRowFragment, 'status' | 'amountRefunded'>;
 }) => {
   const standing = standingOf(payment);
-  return <Status tone={tones[standing]}>{useWords().payment.statuses[standing]}</Status>;
+  return <Status tone={tones[standing]}>{words.payment.statuses[standing]}</Status>;
 };
 
-export const methodText = (
-  { method, customerCardMask, customerPhoneMask }: graph.PaymentRowFragment,
-  words: Words,
-): string =>
+export const methodText = ({
+  method,
+  customerCardMask,
+  customerPhoneMask,
+}: graph.PaymentRowFragment): string =>
   [words.payment.methods[method], customerCardMask ?? customerPhoneMask].filter(Boolean).join(' ');
 
 export type PaymentDetails = NonNullable<graph.PaymentQuery['payment']>;

@@ -1,10 +1,11 @@
 /** What happened to a payment as lines in order of time; what belongs together is one line. */
-import type { Words } from '../words/words.ts';
-import { money } from '../amounts.ts';
-import { duration } from '../format.ts';
+import { duration, money } from '../format.ts';
 import { tones, type Tone } from '../parts/texts.tsx';
-import type { TimelineWords } from '../words/timeline.ts';
-import type { WebhookWords } from '../words/webhooks.ts';
+import { actionName } from '../words/audit.ts';
+import { failureName } from '../words/failures.tsx';
+import { timelineWords as own } from '../words/timeline.ts';
+import { webhookWords } from '../words/webhooks.ts';
+import { words } from '../words/words.ts';
 import type { PaymentDetails } from './shown.tsx';
 
 /** The kinds that a person may look at alone. */
@@ -32,14 +33,6 @@ export interface Line {
   readonly failedDelivery?: string;
 }
 
-interface Speech {
-  readonly words: Words;
-  readonly line: TimelineWords;
-  readonly actionName: (action: string) => string;
-  readonly failureOf: (code: string) => string;
-  readonly faults: WebhookWords['faults'];
-}
-
 type Entry = PaymentDetails['timeline'][number];
 type Of<Name extends Entry['__typename']> = Extract<Entry, { readonly __typename: Name }>;
 type Receipt = PaymentDetails['receipts'][number];
@@ -49,56 +42,52 @@ const bankTone = (answer: string): Tone => {
   return answer === 'declined' || answer === 'threw' ? 'bad' : 'moving';
 };
 
-const bankLine = (entry: Of<'TimelineBankCall'>, { words, line, failureOf }: Speech): Line => {
+const bankLine = (entry: Of<'TimelineBankCall'>): Line => {
   const { at, connector, call, answer, failureCode, durationMs } = entry;
-  const answered = [line.answers[answer] ?? answer, failureCode && failureOf(failureCode)]
+  const answered = [own.answers[answer] ?? answer, failureCode && failureName(failureCode)]
     .filter(Boolean)
     .join(', ');
   return {
     kind: 'bank',
     at,
     tone: bankTone(answer),
-    text: `${connector}: ${line.calls[call] ?? call}, ${answered}`,
-    aside: line.took(duration(durationMs, words.locale)),
+    text: `${connector}: ${own.calls[call] ?? call}, ${answered}`,
+    aside: own.took(duration(durationMs)),
     records: [entry],
   };
 };
 
-const refundLine = (entry: Of<'TimelineRefund'>, { words, line }: Speech, currency: string) => {
-  const amount = money(entry.amount, currency, words.locale);
+const refundLine = (entry: Of<'TimelineRefund'>, currency: string) => {
+  const amount = money(entry.amount, currency);
   const tone = { pending: 'moving', succeeded: 'good', failed: 'bad' } as const;
   return {
     kind: 'refund',
     at: entry.at,
     tone: tone[entry.refundStatus],
-    text: line.refund(amount, words.refund.statuses[entry.refundStatus]),
+    text: own.refund(amount, words.refund.statuses[entry.refundStatus]),
     aside: entry.refund.reason ?? '',
     records: [entry],
   } satisfies Line;
 };
 
-const webhookLine = (
-  entry: Of<'TimelineWebhookAttempt'>,
-  { words, line, faults }: Speech,
-): Line => {
+const webhookLine = (entry: Of<'TimelineWebhookAttempt'>): Line => {
   const { delivery, attempt, at } = entry;
   const { status, fault } = attempt;
-  const answer = status ?? (fault === null ? words.payment.noAnswer : faults[fault]);
-  const time = duration(attempt.durationMs, words.locale);
+  const answer = status ?? (fault === null ? words.payment.noAnswer : webhookWords.faults[fault]);
+  const time = duration(attempt.durationMs);
   const isTaken = attempt.status !== null && attempt.status < 300;
   return {
     kind: 'webhook',
     at,
     tone: isTaken ? 'good' : 'bad',
     ...(isTaken ? {} : { failedDelivery: delivery.id }),
-    text: line.webhook(delivery.event.replace('_', '.'), String(answer)),
-    aside: `${line.attempt(attempt.number)}, ${line.took(time)}`,
+    text: own.webhook(delivery.event.replace('_', '.'), String(answer)),
+    aside: `${own.attempt(attempt.number)}, ${own.took(time)}`,
     records: [entry],
   };
 };
 
-const lineOf = (entry: Entry, speech: Speech, currency: string): Line => {
-  const { words, line, actionName } = speech;
+const lineOf = (entry: Entry, currency: string): Line => {
   const { at } = entry;
   switch (entry.__typename) {
     case 'TimelineCreated': {
@@ -108,27 +97,27 @@ const lineOf = (entry: Entry, speech: Speech, currency: string): Line => {
         kind: 'status',
         at,
         tone: tones.pending,
-        text: line.created[by],
+        text: own.created[by],
         aside: name ?? '',
         records: [entry],
       };
     }
     case 'TimelinePageOpened':
-      return { kind: 'status', at, tone: 'moving', text: line.opened, aside: '', records: [] };
+      return { kind: 'status', at, tone: 'moving', text: own.opened, aside: '', records: [] };
     case 'TimelineStatus': {
       const { paymentStatus: status } = entry;
       const tone = tones[status];
-      return { kind: 'status', at, tone, text: line.statuses[status], aside: '', records: [] };
+      return { kind: 'status', at, tone, text: own.statuses[status], aside: '', records: [] };
     }
     case 'TimelineBankCall':
-      return bankLine(entry, speech);
+      return bankLine(entry);
     case 'TimelineRefund':
-      return refundLine(entry, speech, currency);
+      return refundLine(entry, currency);
     case 'TimelineWebhookAttempt':
-      return webhookLine(entry, speech);
+      return webhookLine(entry);
     case 'TimelinePosting': {
       const { type, amount, currency: booked } = entry.posting;
-      const text = `${words.ledger.types[type]} ${money(amount, booked, words.locale)}`;
+      const text = `${words.ledger.types[type]} ${money(amount, booked)}`;
       return { kind: 'money', at, tone: 'over', text, aside: '', records: [entry.posting] };
     }
     case 'TimelineAudit': {
@@ -139,37 +128,34 @@ const lineOf = (entry: Entry, speech: Speech, currency: string): Line => {
   }
 };
 
-const receiptLines = (receipt: Receipt, { line }: Speech): readonly Line[] => {
+const receiptLines = (receipt: Receipt): readonly Line[] => {
   const { type, createdAt, registeredAt, status, failureReason } = receipt;
-  const name = line.receiptTypes[type];
+  const name = own.receiptTypes[type];
   const common = { kind: 'receipt', aside: '', records: [receipt] } as const;
   const isFailed = status === 'failed';
   const made: Line = {
     ...common,
     at: createdAt,
     tone: isFailed ? 'bad' : 'moving',
-    text: isFailed ? line.receipts.failed(name) : line.receipts.made(name),
+    text: isFailed ? own.receipts.failed(name) : own.receipts.made(name),
     aside: failureReason ?? '',
   };
   if (registeredAt === null) return [made];
-  return [
-    made,
-    { ...common, at: registeredAt, tone: 'good', text: line.receipts.registered(name) },
-  ];
+  return [made, { ...common, at: registeredAt, tone: 'good', text: own.receipts.registered(name) }];
 };
 
 /**
  * The failed attempts of a delivery are one line, where the last of them was: a receiver that is
  * away for a day is asked many times, and other lines stand between.
  */
-const withFewFailures = (lines: readonly Line[], { line }: Speech): readonly Line[] => {
+const withFewFailures = (lines: readonly Line[]): readonly Line[] => {
   const last = new Map<string, Line>();
   const attempts = Map.groupBy(lines, ({ failedDelivery }) => failedDelivery);
   for (const [delivery, failed] of attempts) {
     const end = failed.at(-1);
     if (delivery === undefined || !end) continue;
     const records = failed.flatMap((one) => one.records);
-    const aside = failed.length > 1 ? line.failures(failed.length, end.aside) : end.aside;
+    const aside = failed.length > 1 ? own.failures(failed.length, end.aside) : end.aside;
     last.set(delivery, { ...end, aside, records });
   }
   return lines.flatMap((one) => {
@@ -180,7 +166,7 @@ const withFewFailures = (lines: readonly Line[], { line }: Speech): readonly Lin
 };
 
 /** Movements of one moment are one booking; a question that is repeated is one line. */
-const folded = (lines: readonly Line[], { line }: Speech): readonly Line[] => {
+const folded = (lines: readonly Line[]): readonly Line[] => {
   const groups: Line[][] = [];
   for (const one of lines) {
     const group = groups.at(-1);
@@ -197,8 +183,8 @@ const folded = (lines: readonly Line[], { line }: Speech): readonly Line[] => {
     if (!first) return [];
     const records = group.flatMap((one) => one.records);
     const text = group.map((one) => one.text).join(' · ');
-    if (first.kind === 'money') return [{ ...first, text: line.booked(text), records }];
-    const aside = group.length > 1 ? line.times(group.length) : first.aside;
+    if (first.kind === 'money') return [{ ...first, text: own.booked(text), records }];
+    const aside = group.length > 1 ? own.times(group.length) : first.aside;
     return [{ ...first, at: group.at(-1)?.at ?? first.at, aside, records }];
   });
 };
@@ -207,13 +193,13 @@ const folded = (lines: readonly Line[], { line }: Speech): readonly Line[] => {
 const isMaking = (entry: Entry): boolean =>
   entry.__typename === 'TimelineStatus' && entry.paymentStatus === 'pending';
 
-export const linesOf = (payment: PaymentDetails, speech: Speech): readonly Line[] => {
+export const linesOf = (payment: PaymentDetails): readonly Line[] => {
   const lines = [
     ...payment.timeline
       .filter((entry) => !isMaking(entry))
-      .map((entry) => lineOf(entry, speech, payment.currency)),
-    ...payment.receipts.flatMap((receipt) => receiptLines(receipt, speech)),
+      .map((entry) => lineOf(entry, payment.currency)),
+    ...payment.receipts.flatMap((receipt) => receiptLines(receipt)),
   ];
   const ordered = lines.toSorted((one, other) => Date.parse(one.at) - Date.parse(other.at));
-  return folded(withFewFailures(ordered, speech), speech);
+  return folded(withFewFailures(ordered));
 };

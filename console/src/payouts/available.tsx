@@ -1,12 +1,12 @@
 /** What can be paid out now, what payouts would take of it, and why it is less than the balance. */
+import { money } from '../format.ts';
 import * as graph from '../../../schema/generated/console.ts';
-import { money } from '../amounts.ts';
 import { Facts } from '../parts/texts.tsx';
 import { useAsk } from '../parts/use-ask.ts';
 import { useRested } from '../parts/find-list.tsx';
-import { useDraftWords } from '../words/drafts.ts';
-import { useLedgerWords } from '../words/reconciliation.ts';
-import { useWords } from '../words/words.ts';
+import { draftWords as own } from '../words/drafts.ts';
+import { ledgerWords } from '../words/reconciliation.ts';
+import { words } from '../words/words.ts';
 
 /** The available amount beside the payouts that are to be made; the service counts their fees. */
 export const Available = ({
@@ -18,15 +18,12 @@ export const Available = ({
   readonly mode: 'test' | 'live';
   readonly items: readonly graph.PayoutQuoteItem[];
 }) => {
-  const { locale, payment } = useWords();
-  const own = useDraftWords();
-  const ledger = useLedgerWords();
   const text = JSON.stringify(items);
   const rested = useRested(text);
   const asked = JSON.parse(rested) as graph.PayoutQuoteItem[];
   const { data, fetching } = useAsk(graph.PayoutQuote, { merchantId, mode, items: asked });
   const quote = data?.payoutQuote;
-  const shown = (sum: number): string => money(sum, quote?.currency ?? 'RUB', locale);
+  const shown = (sum: number): string => money(sum, quote?.currency ?? 'RUB');
   const isCurrent = quote !== undefined && rested === text && !fetching;
   const counted = (sum: number): string => {
     if (items.length === 0 || sum < 0) return '—';
@@ -34,7 +31,7 @@ export const Available = ({
   };
   const { fee = 0, withheld = 0, balance = 0, available = 0, remaining = 0 } = quote ?? {};
   const reserved =
-    balance === available ? own.allAvailable : ledger.reserved(shown(balance - available));
+    balance === available ? own.allAvailable : ledgerWords.reserved(shown(balance - available));
   const isShort = items.length > 0 && isCurrent && remaining < 0;
   // Each line is there from the beginning: what is typed or pressed below must not move.
   return (
@@ -49,7 +46,7 @@ export const Available = ({
       )}
       <Facts
         facts={[
-          [payment.strip.fee, counted(fee)],
+          [words.payment.strip.fee, counted(fee)],
           [own.withheld, counted(withheld)],
           [own.remaining, counted(remaining)],
         ]}

@@ -3,7 +3,7 @@ import type { Labelled } from '../parts/fields.tsx';
 import { useState } from 'react';
 import { ComboBox, Input, Label, ListBox, ListBoxItem, Popover, Text } from 'react-aria-components';
 import type * as graph from '../../../schema/generated/console.ts';
-import { useSharedWords } from '../words/shared.ts';
+import { sharedWords } from '../words/shared.ts';
 
 type Bank = graph.SbpBanksQuery['sbpBanks'][number];
 
@@ -38,14 +38,11 @@ const optionsOf = (options: readonly Option[], text: string): readonly Option[] 
   );
 
 /** A press on it leaves the focus in the field, and with it the text that was typed. */
-const NothingFound = () => {
-  const { nothing } = useSharedWords();
-  return (
-    <p className="quiet" onMouseDown={(event) => event.preventDefault()}>
-      {nothing}
-    </p>
-  );
-};
+const NothingFound = () => (
+  <p className="quiet" onMouseDown={(event) => event.preventDefault()}>
+    {sharedWords.nothing}
+  </p>
+);
 
 /** The field. Its whole list is there as long as nothing is typed. */
 export const ChooseField = ({

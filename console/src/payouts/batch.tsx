@@ -1,11 +1,11 @@
 /** Payouts of a file: every line checked before anything is sent, then a draft for each good one. */
+import { money } from '../format.ts';
 import { useMemo, useState } from 'react';
 import * as graph from '../../../schema/generated/console.ts';
 import { useAddress } from '../address.ts';
-import { money } from '../amounts.ts';
 import { Button } from '../parts/button.tsx';
 import { ActButton, ActForm, type Closable } from '../parts/act-form.tsx';
-import { actOnce, type Outcome, useRefusalText, useSend } from '../parts/outcome.tsx';
+import { actOnce, type Outcome, refusalText, useSend } from '../parts/outcome.tsx';
 import { refusalOutcome } from '../parts/decide.tsx';
 import { offer } from '../parts/export-button.tsx';
 import { FileField, ShopPick, TextField } from '../parts/fields.tsx';
@@ -15,8 +15,8 @@ import { readTable, type Rows } from '../parts/table-file.ts';
 import { Table, type Column } from '../parts/table.tsx';
 import { useAsk } from '../parts/use-ask.ts';
 import { useWhose } from '../parts/whose.tsx';
-import { useDraftWords, useBatchWords, type BatchWords } from '../words/drafts.ts';
-import { useWords, type Words } from '../words/words.ts';
+import { batchWords as own, draftWords } from '../words/drafts.ts';
+import { words } from '../words/words.ts';
 import { Available } from './available.tsx';
 import {
   columnNames,
@@ -37,7 +37,7 @@ type Ends = ReadonlyMap<number, End>;
 const sumOf = (lines: readonly Line[]): number =>
   lines.reduce((sum, { typed }) => sum + (amountOf(typed) ?? 0), 0);
 
-const StateOf = ({ line, ends, own }: { line: Line; ends: Ends; own: BatchWords }) => {
+const StateOf = ({ line, ends }: { readonly line: Line; readonly ends: Ends }) => {
   const end = ends.get(line.number);
   if (end === 'proposed') return <Status tone="good">{own.sent}</Status>;
   const faults = end ? [end.refused] : line.wrong.map((field) => own.wrong[field]);
@@ -56,20 +56,15 @@ const StateOf = ({ line, ends, own }: { line: Line; ends: Ends; own: BatchWords 
   );
 };
 
-const shownColumns = (
-  words: Words,
-  own: BatchWords,
-  purpose: string,
-  ends: Ends,
-): readonly Column<Line>[] => [
+const shownColumns = (ends: Ends): readonly Column<Line>[] => [
   { name: own.line, isNumber: true, cell: ({ number }) => number },
-  { name: own.state, cell: (line) => <StateOf line={line} ends={ends} own={own} /> },
+  { name: own.state, cell: (line) => <StateOf line={line} ends={ends} /> },
   {
     name: words.columns.amount,
     isNumber: true,
     cell: ({ typed }) => {
       const amount = amountOf(typed);
-      return amount === null ? typed.amount : money(amount, 'RUB', words.locale);
+      return amount === null ? typed.amount : money(amount, 'RUB');
     },
   },
   {
@@ -81,7 +76,7 @@ const shownColumns = (
       </span>
     ),
   },
-  { name: purpose, isWide: true, cell: ({ reason }) => reason },
+  { name: draftWords.reason, isWide: true, cell: ({ reason }) => reason },
 ];
 
 /** Identifies a line, for the key under which it is sent once. */
@@ -98,15 +93,14 @@ const digestOf = async ({ number, typed }: Line): Promise<string> => {
 const useLine = (merchantId: string, batchId: string) => {
   const create = useSend(graph.CreateDraft);
   const { mode } = useAddress();
-  const drafts = useDraftWords();
   return async (shopId: string, line: Line, purpose: string): Promise<Outcome> => {
     const of = `batch/${shopId}/${mode}/${await digestOf(line)}`;
     const input = inputOf(line.typed);
     const asked = { merchantId, shopId, mode, input, recipientOf: null, batchId };
     const reason = line.reason || purpose || null;
     return actOnce({ of, amount: amountOf(line.typed) ?? 0 }, (key) =>
-      create({ ...asked, reason, key }, drafts.proposedNow, (refusal) =>
-        refusalOutcome(drafts, refusal),
+      create({ ...asked, reason, key }, draftWords.proposedNow, (refusal) =>
+        refusalOutcome(draftWords, refusal),
       ),
     );
   };
@@ -114,8 +108,6 @@ const useLine = (merchantId: string, batchId: string) => {
 
 /** Sends the lines one after another, until one has no answer. `end` receives what became of each. */
 const useSending = (merchantId: string, batchId: string, end: (line: Line, end: End) => void) => {
-  const own = useBatchWords();
-  const faultOf = useRefusalText();
   const send = useLine(merchantId, batchId);
   return async (
     shopId: string,
@@ -133,7 +125,7 @@ const useSending = (merchantId: string, batchId: string, end: (line: Line, end: 
         continue;
       }
       refused += 1;
-      const text = 'refused' in outcome ? outcome.refused : faultOf(outcome.refusal, undefined);
+      const text = 'refused' in outcome ? outcome.refused : refusalText(outcome.refusal, undefined);
       end(line, { refused: text });
     }
     const done = lines.length - refused;
@@ -149,8 +141,6 @@ interface Read {
 }
 
 const BatchFile = ({ set }: { readonly set: (read: Read | null) => void }) => {
-  const own = useBatchWords();
-  const { language } = useWords();
   const [fault, setFault] = useState('');
   const read = async (file: File): Promise<void> => {
     set(null);
@@ -168,7 +158,7 @@ const BatchFile = ({ set }: { readonly set: (read: Read | null) => void }) => {
   };
   const sample = (): void => {
     const head = columnNames.map((name) => own.columns[name]).join(';');
-    const row = `1200,50;+7 916 123-45-67;${language === 'ru' ? 'Сбербанк' : 'Sberbank'};;;;;`;
+    const row = `1200,50;+7 916 123-45-67;${words.language === 'ru' ? 'Сбербанк' : 'Sberbank'};;;;;`;
     offer(
       new Blob([`\uFEFF${head}\r\n${row}\r\n`], { type: 'text/csv;charset=utf-8' }),
       'payouts.csv',
@@ -203,9 +193,6 @@ const SendDialog = ({
   readonly wrong: number;
   readonly end: Parameters<typeof useSending>[2];
 }) => {
-  const own = useBatchWords();
-  const drafts = useDraftWords();
-  const { locale, columns } = useWords();
   const { mode } = useAddress();
   const { data } = useAsk(graph.PayoutForm, { merchantId, mode });
   const shops = data?.merchant?.shops ?? [];
@@ -219,7 +206,7 @@ const SendDialog = ({
   const good = new Set(lines.map(({ number }) => number));
   const left = sending.filter(({ number }) => good.has(number));
   const send = useSending(merchantId, batchId, end);
-  const sum = money(sumOf(sending), 'RUB', locale);
+  const sum = money(sumOf(sending), 'RUB');
   const itemsOf = (some: readonly Line[]) =>
     some.map(({ typed }) => ({ shopId, method: typed.method, amount: amountOf(typed) ?? 0 }));
   return (
@@ -230,34 +217,28 @@ const SendDialog = ({
       close={close}
       act={() => send(shopId, left, purpose.trim(), setDone)}
     >
-      <ShopPick label={columns.shop} shops={shops} value={shopId} set={choose} />
+      <ShopPick label={words.columns.shop} shops={shops} value={shopId} set={choose} />
       <Available
         merchantId={merchantId}
         mode={mode}
         items={shopId === '' ? [] : itemsOf(sending)}
       />
-      <TextField label={own.reason} value={purpose} set={setPurpose} hint={drafts.reasonHint} />
+      <TextField label={own.reason} value={purpose} set={setPurpose} hint={draftWords.reasonHint} />
       <p role="status">{done > 0 && own.progress(done, sending.length)}</p>
     </ActForm>
   );
 };
 
 const Preview = ({ merchantId, read }: { readonly merchantId: string; readonly read: Read }) => {
-  const words = useWords();
-  const own = useBatchWords();
-  const { reason: purpose } = useDraftWords();
   const { data } = useAsk(graph.SbpBanks, {});
   const lines = useMemo(() => linesOf(read.rows, data?.sbpBanks ?? []), [read, data]);
   const [ends, setEnds] = useState<Ends>(new Map());
   const [isOpen, setOpen] = useState(false);
-  const columns = useMemo(
-    () => shownColumns(words, own, purpose, ends),
-    [words, own, purpose, ends],
-  );
+  const columns = useMemo(() => shownColumns(ends), [ends, words.language]);
   if (!data) return null;
   const good = lines.filter(({ wrong, number }) => wrong.length === 0 && !ends.has(number));
   const wrong = lines.filter((line) => line.wrong.length > 0).length;
-  const sum = money(sumOf(good), 'RUB', words.locale);
+  const sum = money(sumOf(good), 'RUB');
   return (
     <>
       <div className="part-head">
@@ -291,10 +272,9 @@ const Preview = ({ merchantId, read }: { readonly merchantId: string; readonly r
 };
 
 export const BatchPart = () => {
-  const drafts = useDraftWords();
   const merchantId = useWhose();
   const [read, setRead] = useState<Read | null>(null);
-  if (merchantId === null) return <Empty title={drafts.chooseMerchant} />;
+  if (merchantId === null) return <Empty title={draftWords.chooseMerchant} />;
   return (
     <>
       <BatchFile set={setRead} />

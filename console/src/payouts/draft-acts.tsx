@@ -4,8 +4,7 @@
 import { useState } from 'react';
 import { useClient } from 'urql';
 import * as graph from '../../../schema/generated/console.ts';
-import { money } from '../amounts.ts';
-import { exactMoment } from '../format.ts';
+import { exactMoment, money } from '../format.ts';
 import { ActForm, type Closable } from '../parts/act-form.tsx';
 import {
   DecideActs,
@@ -16,8 +15,8 @@ import {
 import { TextField } from '../parts/fields.tsx';
 import { useSend } from '../parts/outcome.tsx';
 import { Facts, Money } from '../parts/texts.tsx';
-import { useDraftWords } from '../words/drafts.ts';
-import { useWords } from '../words/words.ts';
+import { draftWords as own } from '../words/drafts.ts';
+import { words } from '../words/words.ts';
 import { Available } from './available.tsx';
 import { useBankName, RevealAct, recipientText } from './recipient.tsx';
 
@@ -28,8 +27,6 @@ type DialogProps = Closable & {
 
 /** What the approver decides: who asked for what, of whose money. */
 const Asked = ({ draft }: { readonly draft: graph.DraftRowFragment }) => {
-  const words = useWords();
-  const own = useDraftWords();
   const { amount, currency, method, recipient, reason, createdBy, createdAt, shop } = draft;
   const bank = useBankName(recipient.bankId);
   return (
@@ -41,7 +38,7 @@ const Asked = ({ draft }: { readonly draft: graph.DraftRowFragment }) => {
           [words.payment.bank, bank],
           [words.columns.method, words.payout.methods[method]],
           [own.reason, reason ?? own.noReason],
-          [own.proposed, `${own.by(createdBy)}, ${exactMoment(createdAt, words.locale)}`],
+          [own.proposed, `${own.by(createdBy)}, ${exactMoment(createdAt)}`],
           [words.columns.shop, shop.name],
         ]}
       />
@@ -56,8 +53,6 @@ const Asked = ({ draft }: { readonly draft: graph.DraftRowFragment }) => {
 
 /** Approves the draft. Its id is the idempotency key, so pressing twice pays once. */
 const ApproveDialog = ({ draft, refusal, close }: DialogProps) => {
-  const words = useWords();
-  const own = useDraftWords();
   const [card, setCard] = useState('');
   const approve = useSend(graph.ApproveDraft);
   const bank = useBankName(draft.recipient.bankId);
@@ -68,10 +63,7 @@ const ApproveDialog = ({ draft, refusal, close }: DialogProps) => {
   return (
     <ActForm
       title={own.approve}
-      consequence={own.approveText(
-        money(amount, currency, words.locale),
-        recipientText(draft, bank),
-      )}
+      consequence={own.approveText(money(amount, currency), recipientText(draft, bank))}
       isReady={isReady}
       close={close}
       act={() =>
@@ -101,7 +93,6 @@ const ApproveDialog = ({ draft, refusal, close }: DialogProps) => {
 };
 
 export const DraftActs = (props: DecideProps<graph.DraftRowFragment>) => {
-  const own = useDraftWords();
   const client = useClient();
   const send = useSend(graph.RejectDraft);
   const { draft } = props;

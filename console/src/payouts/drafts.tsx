@@ -1,4 +1,5 @@
 /** Payout drafts, and the decisions of a second person. */
+import { money } from '../format.ts';
 import * as graph from '../../../schema/generated/console.ts';
 import { useAddress } from '../address.ts';
 import { Button } from '../parts/button.tsx';
@@ -8,17 +9,16 @@ import { amountColumn, type Column, objectKey, Table, useChosen } from '../parts
 import { Moment, Status } from '../parts/texts.tsx';
 import { useWhose } from '../parts/whose.tsx';
 import { RangeFilters, StatusChips, NoRows, useNarrowing } from '../parts/filters.tsx';
-import { useDraftWords, type DraftWords, useManyDraftsWords } from '../words/drafts.ts';
-import { useWords, type Words } from '../words/words.ts';
+import { draftWords, manyDraftsWords as own } from '../words/drafts.ts';
+import { words } from '../words/words.ts';
 import { DraftActs } from './draft-acts.tsx';
 import { recipientText } from './recipient.tsx';
 import { useState, type ReactNode } from 'react';
 import { useClient, type OperationResult } from 'urql';
 import { reason_max_chars } from '../../../schema/limits.ts';
-import { money } from '../amounts.ts';
 import { ActForm, ActButton, type Closable } from '../parts/act-form.tsx';
 import { TextField } from '../parts/fields.tsx';
-import { refusalOf, refusedBy, type Outcome, useRefusalText } from '../parts/outcome.tsx';
+import { refusalOf, refusedBy, type Outcome, refusalText } from '../parts/outcome.tsx';
 import { Available } from './available.tsx';
 
 /*
@@ -42,26 +42,23 @@ const sumOf = (drafts: readonly Row[]): number =>
 const fits = (decision: Decision, { isMine, method }: Row): boolean =>
   decision === 'reject' || (!isMine && method !== 'payouts_card');
 
-const useEnds = () => {
-  const drafts = useDraftWords();
-  const textOf = useRefusalText();
-  return (
-    decisions: graph.DraftDecisionsFragment['decisions'],
-  ): readonly (readonly [id: string, end: End])[] =>
-    decisions.map(({ id, draft, refusal }) => {
-      if (!refusal) return [id, 'decided'];
-      if (refusal.code === 'not_pending' && draft)
-        return [id, { refused: drafts.now(drafts.statuses[draft.status]) }];
-      const outcome = refusalOutcome(drafts, refusal);
-      return [id, { refused: 'refused' in outcome ? outcome.refused : textOf(refusal, undefined) }];
-    });
-};
+const endsOf = (
+  decisions: graph.DraftDecisionsFragment['decisions'],
+): readonly (readonly [id: string, end: End])[] =>
+  decisions.map(({ id, draft, refusal }) => {
+    if (!refusal) return [id, 'decided'];
+    if (refusal.code === 'not_pending' && draft)
+      return [id, { refused: draftWords.now(draftWords.statuses[draft.status]) }];
+    const outcome = refusalOutcome(draftWords, refusal);
+    return [
+      id,
+      { refused: 'refused' in outcome ? outcome.refused : refusalText(refusal, undefined) },
+    ];
+  });
 
 /** Decides drafts in calls of a few, in their order, until one has no answer. */
 const useDeciding = (decision: Decision, merchantId: string) => {
   const client = useClient();
-  const own = useManyDraftsWords();
-  const endsOf = useEnds();
   const send = async (ids: string[], reason: string) => {
     const asked = { merchantId, ids };
     if (decision === 'reject') {
@@ -96,38 +93,33 @@ const useDeciding = (decision: Decision, merchantId: string) => {
   };
 };
 
-const useColumns = (decision: Decision, ends: Ends): readonly Column<Row>[] => {
-  const words = useWords();
-  const own = useManyDraftsWords();
-  const { recipient } = useDraftWords();
-  return [
-    amountColumn(words.columns.amount),
-    { name: recipient, cell: (draft) => <span className="wrap">{recipientText(draft)}</span> },
-    {
-      name: words.columns.status,
-      cell: ({ id }) => {
-        const end = ends.get(id);
-        if (end === undefined) return <Status tone="waiting">{own.waits}</Status>;
-        if (end === 'decided') return <Status tone="good">{own.decided[decision]}</Status>;
-        return (
-          <span className="stack">
-            <Status tone="bad">{own.refused}</Status>
-            <span className="wrap">{end.refused}</span>
-          </span>
-        );
-      },
+const columnsOfEnds = (decision: Decision, ends: Ends): readonly Column<Row>[] => [
+  amountColumn(words.columns.amount),
+  {
+    name: draftWords.recipient,
+    cell: (draft) => <span className="wrap">{recipientText(draft)}</span>,
+  },
+  {
+    name: words.columns.status,
+    cell: ({ id }) => {
+      const end = ends.get(id);
+      if (end === undefined) return <Status tone="waiting">{own.waits}</Status>;
+      if (end === 'decided') return <Status tone="good">{own.decided[decision]}</Status>;
+      return (
+        <span className="stack">
+          <Status tone="bad">{own.refused}</Status>
+          <span className="wrap">{end.refused}</span>
+        </span>
+      );
     },
-  ];
-};
+  },
+];
 
 const DecideDraftsDialog = ({
   decision,
   chosen,
   close,
 }: Closable & { readonly decision: Decision; readonly chosen: readonly Row[] }) => {
-  const { locale } = useWords();
-  const own = useManyDraftsWords();
-  const drafts = useDraftWords();
   const [ends, setEnds] = useState<Ends>(new Map());
   const [reason, setReason] = useState('');
   // The oldest first, as the lines of a file: they are paid where the balance does not cover all.
@@ -137,14 +129,14 @@ const DecideDraftsDialog = ({
   const left = able.filter(({ id }) => ends.get(id) !== 'decided');
   const [first] = able;
   const decide = useDeciding(decision, first?.merchantId ?? '');
-  const columns = useColumns(decision, ends);
+  const columns = columnsOfEnds(decision, ends);
   const lines = (
     <div className="dialog-rows">
       <Table label={own.label} columns={columns} rows={able} keyOf={({ id }) => id} />
     </div>
   );
   const items = left.map(({ shopId, method, amount }) => ({ shopId, method, amount }));
-  const sum = money(sumOf(able), 'RUB', locale);
+  const sum = money(sumOf(able), 'RUB');
   return (
     <ActForm
       title={own.title[decision](able.length)}
@@ -164,10 +156,10 @@ const DecideDraftsDialog = ({
       )}
       {decision === 'reject' && (
         <TextField
-          label={drafts.rejectReason}
+          label={draftWords.rejectReason}
           value={reason}
           set={setReason}
-          hint={drafts.rejectReasonHint}
+          hint={draftWords.rejectReasonHint}
           maxLength={reason_max_chars}
         />
       )}
@@ -219,7 +211,6 @@ const ChooseDraft = ({
   readonly chosen: Chosen;
   readonly children: ReactNode;
 }) => {
-  const own = useManyDraftsWords();
   if (draft.status !== 'pending') return children;
   return (
     <span className="chosen">
@@ -240,8 +231,6 @@ const ChosenDrafts = ({
   asked,
   again,
 }: Chosen & { readonly asked: Asked; readonly again: () => void }) => {
-  const own = useManyDraftsWords();
-  const { locale, failure } = useWords();
   const load = usePending(asked);
   const [open, setOpen] = useState<Decision | null>(null);
   const [isLost, setLost] = useState(false);
@@ -261,7 +250,7 @@ const ChosenDrafts = ({
       <Button press={() => void chooseAll()}>{own.chooseAll}</Button>
       {rows.length > 0 && (
         <>
-          <span role="status">{own.chosen(rows.length, money(sumOf(rows), 'RUB', locale))}</span>
+          <span role="status">{own.chosen(rows.length, money(sumOf(rows), 'RUB'))}</span>
           <ActButton permission="payoutDraftsApprove" isMain onPress={() => setOpen('approve')}>
             {own.approveChosen}
           </ActButton>
@@ -273,7 +262,7 @@ const ChosenDrafts = ({
       )}
       {isLost && (
         <span className="bad" role="alert">
-          {failure.offline}
+          {words.failure.offline}
         </span>
       )}
       {open && <DecideDraftsDialog decision={open} chosen={rows} close={close} />}
@@ -285,7 +274,6 @@ const statuses = ['pending', 'approved', 'rejected', 'expired'] as const;
 
 /** The file that a draft was proposed with: a press shows all of its drafts. */
 const OfFile = ({ batchId }: { readonly batchId: string }) => {
-  const { oneFile } = useManyDraftsWords();
   const { search, set } = useAddress();
   if (search.batch === batchId) return null;
   return (
@@ -294,21 +282,16 @@ const OfFile = ({ batchId }: { readonly batchId: string }) => {
       className="chip plain"
       onClick={() => set({ batch: batchId, after: undefined, before: undefined })}
     >
-      {oneFile}
+      {own.oneFile}
     </button>
   );
 };
 
-const columnsOf = (
-  words: Words,
-  own: DraftWords,
-  chosen: Chosen | null,
-  again: () => void,
-): readonly Column<Row>[] => [
+const columnsOf = (chosen: Chosen | null, again: () => void): readonly Column<Row>[] => [
   {
     name: words.columns.status,
     cell: (draft) => {
-      const state = <DraftState draft={draft} own={own} />;
+      const state = <DraftState draft={draft} own={draftWords} />;
       if (chosen === null) return state;
       return (
         <ChooseDraft draft={draft} chosen={chosen}>
@@ -320,7 +303,7 @@ const columnsOf = (
   amountColumn(words.columns.amount),
   { name: words.columns.method, cell: ({ method }) => words.payout.methods[method] },
   {
-    name: own.recipient,
+    name: draftWords.recipient,
     cell: (draft) => (
       <span className="stack">
         <span className="wrap">{recipientText(draft)}</span>
@@ -329,24 +312,21 @@ const columnsOf = (
     ),
   },
   {
-    name: own.proposed,
+    name: draftWords.proposed,
     isNamed: true,
     cell: ({ createdAt, createdBy, isMine, batchId }) => (
       <span className="stack">
         <Moment at={createdAt} />
-        <span className="quiet">{isMine ? own.mine : own.by(createdBy)}</span>
+        <span className="quiet">{isMine ? draftWords.mine : draftWords.by(createdBy)}</span>
         {batchId !== null && <OfFile batchId={batchId} />}
       </span>
     ),
   },
   { name: words.columns.shop, isWide: true, cell: ({ shop }) => shop.name },
-  { name: own.acts, cell: (draft) => <DraftActs draft={draft} again={again} /> },
+  { name: draftWords.acts, cell: (draft) => <DraftActs draft={draft} again={again} /> },
 ];
 
 export const DraftsList = () => {
-  const words = useWords();
-  const own = useDraftWords();
-  const many = useManyDraftsWords();
   const { search } = useAddress();
   const merchantId = useWhose();
   const choice = useChosen<Row>();
@@ -360,22 +340,22 @@ export const DraftsList = () => {
     (choice.chosen.size > 0 || rows?.some((one) => one.status === 'pending') === true);
   return (
     <>
-      <StatusChips known={statuses} names={own.statuses} />
+      <StatusChips known={statuses} names={draftWords.statuses} />
       <RangeFilters
         more={{
           fields: null,
           read: () => ({}),
-          shown: search.batch === undefined ? [] : [['batch', many.oneFile]],
+          shown: search.batch === undefined ? [] : [['batch', own.oneFile]],
         }}
       />
       <Listing
         name="payout-drafts"
-        label={own.tabs.drafts}
+        label={draftWords.tabs.drafts}
         asked={asked}
-        columns={columnsOf(words, own, isWaiting ? choice : null, again)}
+        columns={columnsOf(isWaiting ? choice : null, again)}
         tools={isWaiting && <ChosenDrafts {...choice} asked={narrowing} again={again} />}
         keyOf={objectKey}
-        empty={<NoRows title={own.empty} text={own.emptyText} />}
+        empty={<NoRows title={draftWords.empty} text={draftWords.emptyText} />}
       />
     </>
   );

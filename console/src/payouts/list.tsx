@@ -12,9 +12,9 @@ import { type Column, amountColumn, createdColumn, objectKey } from '../parts/ta
 import { useWhose } from '../parts/whose.tsx';
 import { NoRows, RangeFilters, StatusChips, useNarrowing } from '../parts/filters.tsx';
 import { usePermission } from '../viewer.tsx';
-import { useDraftWords, type DraftWords } from '../words/drafts.ts';
+import { draftWords as own } from '../words/drafts.ts';
 import { FailureName } from '../words/failures.tsx';
-import { useWords, type Words } from '../words/words.ts';
+import { words } from '../words/words.ts';
 import { DraftsList } from './drafts.tsx';
 import { NewPayoutDialog } from './new-payout.tsx';
 import { recipientOf } from './recipient.tsx';
@@ -26,7 +26,7 @@ const LaterBatch = later(async () => (await import('./batch.tsx')).BatchPart);
 type Row = graph.PayoutRowFragment;
 const statuses = ['pending', 'succeeded', 'failed'] as const;
 
-const columnsOf = (words: Words, own: DraftWords): readonly Column<Row>[] => [
+const columnsOf = (): readonly Column<Row>[] => [
   {
     id: 'status',
     name: words.columns.status,
@@ -58,10 +58,8 @@ const columnsOf = (words: Words, own: DraftWords): readonly Column<Row>[] => [
 ];
 
 const Made = () => {
-  const words = useWords();
   const { search, mode } = useAddress();
-  const own = useDraftWords();
-  const choosable = useMemo(() => columnsOf(words, own), [words, own]);
+  const choosable = useMemo(columnsOf, [words.language]);
   const narrowing = useNarrowing(statuses);
   const { asked, fresh } = useLiveRows(
     'payout',
@@ -96,7 +94,6 @@ const Made = () => {
 const tabs = ['payouts', 'drafts', 'batch'] as const;
 
 const Propose = () => {
-  const own = useDraftWords();
   const merchantId = useWhose();
   const { granted } = usePermission('payoutDraftCreate');
   const { search, set } = useAddress();
@@ -132,16 +129,12 @@ const Part = () => {
   }
 };
 
-export const PayoutsPage = () => {
-  const words = useWords();
-  const own = useDraftWords();
-  return (
-    <>
-      <PageHead name={words.sections.payouts}>
-        <Propose />
-      </PageHead>
-      <Tabs tabs={tabs} names={own.tabs} />
-      <Part />
-    </>
-  );
-};
+export const PayoutsPage = () => (
+  <>
+    <PageHead name={words.sections.payouts}>
+      <Propose />
+    </PageHead>
+    <Tabs tabs={tabs} names={own.tabs} />
+    <Part />
+  </>
+);

@@ -3,17 +3,16 @@ import { reason_max_chars, recipientName_max_chars } from '../../../schema/limit
 import { useState } from 'react';
 import * as graph from '../../../schema/generated/console.ts';
 import { useAddress } from '../address.ts';
-import { money } from '../amounts.ts';
 import { Chip } from '../parts/filters.tsx';
 import { ActForm, type MerchantDialog } from '../parts/act-form.tsx';
 import { actOnce, type Outcome, useSend } from '../parts/outcome.tsx';
 import { ChooseField, bankOptions } from './bank-field.tsx';
 import { ShopPick, TextField, useTyped, type Held } from '../parts/fields.tsx';
 import { refusalOutcome } from '../parts/decide.tsx';
-import { phoneText } from '../format.ts';
+import { phoneText, money } from '../format.ts';
 import { useAsk } from '../parts/use-ask.ts';
-import { useDraftWords } from '../words/drafts.ts';
-import { useWords } from '../words/words.ts';
+import { draftWords as own } from '../words/drafts.ts';
+import { words } from '../words/words.ts';
 import { Available } from './available.tsx';
 import {
   amountOf,
@@ -54,18 +53,14 @@ const TypedField = ({
   />
 );
 
-const BankField = ({ held, banks }: Pick<BankFieldProps, 'held' | 'banks'>) => {
-  const own = useDraftWords();
-  const { language, payment } = useWords();
-  return (
-    <ChooseField
-      label={payment.bank}
-      {...held('bankId')}
-      options={bankOptions(banks, language)}
-      hint={own.bankWrong}
-    />
-  );
-};
+const BankField = ({ held, banks }: Pick<BankFieldProps, 'held' | 'banks'>) => (
+  <ChooseField
+    label={words.payment.bank}
+    {...held('bankId')}
+    options={bankOptions(banks, words.language)}
+    hint={own.bankWrong}
+  />
+);
 
 /** Recipients of earlier payouts; the chosen one takes the place of what would be typed. */
 const AgainField = ({
@@ -75,8 +70,6 @@ const AgainField = ({
 }: Pick<BankFieldProps, 'held' | 'banks'> & {
   readonly paid: graph.PayoutFormQuery['paidRecipients'];
 }) => {
-  const words = useWords();
-  const own = useDraftWords();
   if (paid.length === 0) return null;
   const options = paid.map(({ id, method, recipient }) => {
     const { phone, accountNumber, fullName, bankId } = recipient;
@@ -91,8 +84,6 @@ const AgainField = ({
 };
 
 const Fields = ({ banks, ...of }: BankFieldProps) => {
-  const words = useWords();
-  const own = useDraftWords();
   const texts: Readonly<Record<Exclude<FieldName, 'bankId'>, readonly [string, string]>> = {
     amount: [words.acts.amount('RUB'), own.amountWrong],
     phone: [words.payment.phone, own.phoneWrong],
@@ -109,18 +100,15 @@ const Fields = ({ banks, ...of }: BankFieldProps) => {
   });
 };
 
-const MethodField = ({ value, set }: Held<Method>) => {
-  const words = useWords();
-  return (
-    <div className="chips" role="group" aria-label={words.columns.method}>
-      {methods.map((method) => (
-        <Chip key={method} isOn={value === method} press={() => set(method)}>
-          {words.payout.methods[method]}
-        </Chip>
-      ))}
-    </div>
-  );
-};
+const MethodField = ({ value, set }: Held<Method>) => (
+  <div className="chips" role="group" aria-label={words.columns.method}>
+    {methods.map((method) => (
+      <Chip key={method} isOn={value === method} press={() => set(method)}>
+        {words.payout.methods[method]}
+      </Chip>
+    ))}
+  </div>
+);
 
 /** The recipient, as far as a browser may store it. */
 const endOf = ({ phone, cardPan, accountNumber }: Typed): string =>
@@ -129,7 +117,6 @@ const endOf = ({ phone, cardPan, accountNumber }: Typed): string =>
 /** The form's input, under one key until an answer arrives. */
 const useProposal = (merchantId: string) => {
   const { mode } = useAddress();
-  const own = useDraftWords();
   const create = useSend(graph.CreateDraft);
   return (shopId: string, typed: Typed, reason: string): Promise<Outcome> => {
     const recipientOf = typed.again || null;
@@ -150,14 +137,11 @@ const useProposal = (merchantId: string) => {
   };
 };
 
-const ReasonField = (field: Held<string>) => {
-  const { reason, reasonHint } = useDraftWords();
-  return <TextField label={reason} hint={reasonHint} maxLength={reason_max_chars} {...field} />;
-};
+const ReasonField = (field: Held<string>) => (
+  <TextField label={own.reason} hint={own.reasonHint} maxLength={reason_max_chars} {...field} />
+);
 
 export const NewPayoutDialog = ({ merchantId, close }: MerchantDialog) => {
-  const words = useWords();
-  const own = useDraftWords();
   const of = useTyped<Typed>(nothingTyped);
   const { typed, held } = of;
   const [chosen, choose] = useState('');
@@ -171,9 +155,7 @@ export const NewPayoutDialog = ({ merchantId, close }: MerchantDialog) => {
   const amount = amountOf(typed);
   const paid = data?.paidRecipients ?? [];
   const method = paid.find(({ id }) => id === typed.again)?.method ?? typed.method;
-  const consequence = amount
-    ? own.proposeText(money(amount, 'RUB', words.locale))
-    : own.proposeFirst;
+  const consequence = amount ? own.proposeText(money(amount, 'RUB')) : own.proposeFirst;
   return (
     <ActForm
       title={own.propose}

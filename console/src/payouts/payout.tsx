@@ -9,10 +9,10 @@ import { Empty, Failure } from '../parts/states.tsx';
 import { Skeleton, type ObjectId } from '../parts/table.tsx';
 import { useAsk } from '../parts/use-ask.ts';
 import { useFollow } from '../parts/use-follow.ts';
-import { useDraftWords, type DraftWords } from '../words/drafts.ts';
-import { useSharedWords } from '../words/shared.ts';
-import { useFailureName } from '../words/failures.tsx';
-import { useWords, type Words } from '../words/words.ts';
+import { draftWords as own } from '../words/drafts.ts';
+import { sharedWords } from '../words/shared.ts';
+import { failureName } from '../words/failures.tsx';
+import { words } from '../words/words.ts';
 import { useBankName, recipientOf, RevealAct } from './recipient.tsx';
 
 type PayoutDetails = NonNullable<graph.PayoutQuery['payout']>;
@@ -30,8 +30,6 @@ const booked_ms = 60_000;
 
 const linesOf = (
   { payout, payoutDraft: draft, webhookDeliveries }: graph.PayoutQuery,
-  words: Words,
-  own: DraftWords,
   failureOf: (code: string) => string,
 ): readonly Line[] => {
   if (!payout) return [];
@@ -97,7 +95,6 @@ const TimelineLine = ({ line: { at, tone, text, delivery } }: { readonly line: L
 };
 
 const Booked = ({ payout }: { readonly payout: PayoutDetails }) => {
-  const { ledger } = useWords();
   const { merchantId, id, mode, createdAt, completedAt } = payout;
   const until =
     completedAt === null ? null : new Date(Date.parse(completedAt) + booked_ms).toISOString();
@@ -106,14 +103,14 @@ const Booked = ({ payout }: { readonly payout: PayoutDetails }) => {
   useFollow(again);
   return (
     <section>
-      <h2>{ledger.movements}</h2>
+      <h2>{words.ledger.movements}</h2>
       {!data && (error ? <Failure error={error} again={again} /> : <Skeleton />)}
-      {data?.ledger.nodes.length === 0 && <p className="quiet">{ledger.empty}</p>}
+      {data?.ledger.nodes.length === 0 && <p className="quiet">{words.ledger.empty}</p>}
       {data && (
         <ul className="lines">
           {data.ledger.nodes.map((row) => (
             <li key={row.id} className="line">
-              <span>{ledger.types[row.type]}</span>
+              <span>{words.ledger.types[row.type]}</span>
               <Money amount={row.amount} currency={row.currency} />
               <Moment at={row.createdAt} />
             </li>
@@ -125,16 +122,12 @@ const Booked = ({ payout }: { readonly payout: PayoutDetails }) => {
 };
 
 const View = ({ merchantId, id }: ObjectId) => {
-  const words = useWords();
-  const failureOf = useFailureName();
-  const own = useDraftWords();
-  const shared = useSharedWords();
   const { data, error, again } = useAsk(graph.Payout, { merchantId, id });
   const bank = useBankName(data?.payout?.recipient.bankId ?? null);
   useFollow(again);
   if (!data) return error ? <Failure error={error} again={again} /> : <Skeleton />;
   const { payout } = data;
-  if (!payout) return <Empty title={shared.notFound} />;
+  if (!payout) return <Empty title={sharedWords.notFound} />;
   const { amount, currency, status, method, recipient, bankRef, completedAt, shop } = payout;
   return (
     <article className="payment">
@@ -167,7 +160,7 @@ const View = ({ merchantId, id }: ObjectId) => {
       <section>
         <h2>{own.history}</h2>
         <ol className="timeline">
-          {linesOf(data, words, own, failureOf).map((line) => (
+          {linesOf(data, failureName).map((line) => (
             <TimelineLine key={line.key} line={line} />
           ))}
         </ol>
@@ -180,9 +173,9 @@ const View = ({ merchantId, id }: ObjectId) => {
 const view = (merchantId: string, id: string) => <View merchantId={merchantId} id={id} />;
 
 export const PayoutDrawer = () => (
-  <ObjectDrawer name={useDraftWords().one} page="/payouts/$merchantId/$id">
+  <ObjectDrawer name={own.one} page="/payouts/$merchantId/$id">
     {view}
   </ObjectDrawer>
 );
 
-export const PayoutPage = () => <ObjectPage name={useDraftWords().one}>{view}</ObjectPage>;
+export const PayoutPage = () => <ObjectPage name={own.one}>{view}</ObjectPage>;

@@ -6,12 +6,11 @@ import { type Outcome, useSend } from '../parts/outcome.tsx';
 import type { ObjectId } from '../parts/table.tsx';
 import { useAsk } from '../parts/use-ask.ts';
 import { usePermission } from '../viewer.tsx';
-import { useDraftWords } from '../words/drafts.ts';
-import { useWords } from '../words/words.ts';
+import { draftWords as own } from '../words/drafts.ts';
+import { words } from '../words/words.ts';
 
 /** The button, and what it has shown. `id`: of a payout or of a draft. */
 export const RevealAct = ({ merchantId, id }: ObjectId) => {
-  const own = useDraftWords();
   const { granted } = usePermission('payoutRecipientReveal');
   const reveal = useSend(graph.RevealRecipient);
   const [isRunning, setRunning] = useState(false);
@@ -60,10 +59,9 @@ export const recipientOf = ({
 
 /** The name, or the member id until the names are known; empty without a bank. */
 export const useBankName = (bankId: string | null): string => {
-  const { language } = useWords();
   const { data } = useAsk(graph.SbpBanks, {}, bankId === null);
   const bank = data?.sbpBanks.find(({ memberId }) => memberId === bankId);
-  return (language === 'ru' ? bank?.name : bank?.nameEn) ?? bankId ?? '';
+  return (words.language === 'ru' ? bank?.name : bank?.nameEn) ?? bankId ?? '';
 };
 
 /** The recipient, as far as a draft shows it, with the bank's name. */

@@ -13,20 +13,17 @@ import { useAsk } from '../parts/use-ask.ts';
 import { useFollow } from '../parts/use-follow.ts';
 import { useWhose, MerchantChoice } from '../parts/whose.tsx';
 import { usePermission, useViewer } from '../viewer.tsx';
-import { usePeopleWords } from '../words/people.ts';
-import { useWords } from '../words/words.ts';
+import { peopleWords as own } from '../words/people.ts';
+import { words } from '../words/words.ts';
 
 type Row = graph.PeopleQuery['personSessions'][number];
 
-const PersonOf = ({ row: { subject, role } }: { readonly row: Pick<Row, 'subject' | 'role'> }) => {
-  const { person } = useWords();
-  return (
-    <span className="two">
-      <span className="cut">{subject}</span>
-      <span className="quiet">{person.roles[role]}</span>
-    </span>
-  );
-};
+const PersonOf = ({ row: { subject, role } }: { readonly row: Pick<Row, 'subject' | 'role'> }) => (
+  <span className="two">
+    <span className="cut">{subject}</span>
+    <span className="quiet">{words.person.roles[role]}</span>
+  </span>
+);
 
 const look_ms = 10_000;
 
@@ -34,8 +31,6 @@ const roles = ['viewer', 'support', 'finance', 'admin'] as const;
 type Role = (typeof roles)[number];
 
 const InviteDialog = ({ close }: Closable) => {
-  const words = useWords();
-  const own = usePeopleWords();
   const { merchantId: mine } = useViewer();
   const { merchantId: chosen } = useAddress();
   const [email, setEmail] = useState('');
@@ -82,8 +77,6 @@ type Invitation = graph.InvitationsQuery['personInvitations'][number];
 
 /** The button, and what waits; with an issuer, what the issuer decides. */
 const InvitationsPart = () => {
-  const words = useWords();
-  const own = usePeopleWords();
   const { issuer } = useViewer();
   const whose = useWhose();
   const mayInvite = usePermission('personInvite').granted;
@@ -123,39 +116,37 @@ const InvitationsPart = () => {
 };
 
 const List = () => {
-  const { columns: names } = useWords();
-  const words = usePeopleWords();
   const { data, error, again } = useAsk(graph.People, {});
   const end = useSend(graph.EndSession);
   const { column, dialog } = useRowAct<Row>(again, {
     permission: 'personSessionEnd',
-    name: words.end,
+    name: own.end,
     Form: ActForm,
-    consequence: ({ subject }) => words.endText(subject),
-    act: ({ id }) => end({ id }, words.ended),
+    consequence: ({ subject }) => own.endText(subject),
+    act: ({ id }) => end({ id }, own.ended),
   });
   useFollow(again, { every_ms: look_ms });
   const columns: readonly Column<Row>[] = [
-    { name: names.actor, cell: (row) => <PersonOf row={row} /> },
-    { name: words.seen, isNamed: true, cell: ({ seenAt }) => <Moment at={seenAt} /> },
-    { name: words.since, isWide: true, cell: ({ createdAt }) => <Moment at={createdAt} /> },
-    { name: words.ends, isWide: true, cell: ({ endsAt }) => <Moment at={endsAt} /> },
+    { name: words.columns.actor, cell: (row) => <PersonOf row={row} /> },
+    { name: own.seen, isNamed: true, cell: ({ seenAt }) => <Moment at={seenAt} /> },
+    { name: own.since, isWide: true, cell: ({ createdAt }) => <Moment at={createdAt} /> },
+    { name: own.ends, isWide: true, cell: ({ endsAt }) => <Moment at={endsAt} /> },
     column,
   ];
   const whose = useWhose();
   const rows = data?.personSessions.filter((row) => whose === null || row.merchantId === whose);
   return (
     <>
-      <PageHead name={words.title} />
+      <PageHead name={own.title} />
       <InvitationsPart />
-      <h2 className="part-title">{words.now}</h2>
-      <p className="quiet">{words.text}</p>
+      <h2 className="part-title">{own.now}</h2>
+      <p className="quiet">{own.text}</p>
       <Listing
         name="people"
-        label={words.now}
+        label={own.now}
         asked={{ error, again, rows }}
         columns={columns}
-        empty={<Empty title={words.none} />}
+        empty={<Empty title={own.none} />}
       />
       {dialog}
     </>
@@ -163,14 +154,14 @@ const List = () => {
 };
 
 export const PeoplePage = () => {
-  const { acts, person } = useWords();
-  const { title } = usePeopleWords();
   const { granted, needs } = usePermission('personSessionEnd');
   if (granted) return <List />;
   return (
     <>
-      <PageHead name={title} />
-      <Empty title={needs === null ? acts.platform : acts.needs(person.roles[needs])} />
+      <PageHead name={own.title} />
+      <Empty
+        title={needs === null ? words.acts.platform : words.acts.needs(words.person.roles[needs])}
+      />
     </>
   );
 };

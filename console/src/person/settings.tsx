@@ -3,21 +3,19 @@ import { exactMoment } from '../format.ts';
 import { PageHead } from '../parts/texts.tsx';
 import { PickField } from '../parts/fields.tsx';
 import { changeSettings, densities, languages, themes, useSettings } from '../settings.ts';
-import { useSharedWords } from '../words/shared.ts';
-import { useWords } from '../words/words.ts';
+import { sharedWords } from '../words/shared.ts';
+import { words } from '../words/words.ts';
 
 const ownZone = new Intl.DateTimeFormat().resolvedOptions().timeZone;
 const zones: readonly string[] = ['UTC', ...Intl.supportedValuesOf('timeZone')];
 
 export const SettingsPage = () => {
-  const words = useWords();
-  const own = useSharedWords();
   const { person } = words;
   const { theme, language, density, zone } = useSettings();
   return (
     <>
-      <PageHead name={own.settings}>
-        <p className="quiet">{own.settingsText}</p>
+      <PageHead name={sharedWords.settings}>
+        <p className="quiet">{sharedWords.settingsText}</p>
       </PageHead>
       <section className="card settings">
         <PickField
@@ -27,16 +25,16 @@ export const SettingsPage = () => {
           options={languages}
         />
         <PickField
-          label={own.zone}
+          label={sharedWords.zone}
           value={zone ?? ''}
           set={(chosen) => changeSettings({ zone: chosen === '' ? null : chosen })}
           options={[
-            ['', own.zoneOwn(ownZone)] as const,
+            ['', sharedWords.zoneOwn(ownZone)] as const,
             ...zones.map((one) => [one, one.replaceAll('_', ' ')] as const),
           ]}
         />
         <p className="quiet" role="status">
-          {own.zoneText(exactMoment(new Date().toISOString(), words.locale))}
+          {sharedWords.zoneText(exactMoment(new Date().toISOString()))}
         </p>
         <PickField
           label={person.theme}

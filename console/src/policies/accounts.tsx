@@ -8,13 +8,13 @@ import { Empty } from '../parts/states.tsx';
 import { Status, Moment } from '../parts/texts.tsx';
 import type { Column } from '../parts/table.tsx';
 import { useAsk } from '../parts/use-ask.ts';
-import { usePolicyWords, type PolicyWords } from '../words/policies.ts';
-import { useSharedWords } from '../words/shared.ts';
-import { useWords, type Words } from '../words/words.ts';
+import { policyWords as own } from '../words/policies.ts';
+import { sharedWords } from '../words/shared.ts';
+import { words } from '../words/words.ts';
 
 type Row = graph.AccountsQuery['bankAccounts'][number];
 
-const columnsOf = (words: Words, own: PolicyWords): readonly Column<Row>[] => [
+const columnsOf = (): readonly Column<Row>[] => [
   { name: own.connector, cell: ({ connector }) => <code>{connector}</code> },
   { name: own.account, cell: ({ account }) => account },
   { name: own.purpose, isWide: true, cell: ({ purpose }) => own.purposes[purpose] },
@@ -35,7 +35,6 @@ const nothingTyped = {
 };
 
 const SetDialog = ({ merchantId, close }: MerchantDialog) => {
-  const own = usePolicyWords();
   const set = useSend(graph.SetAccount);
   const { typed, held } = useTyped(nothingTyped);
   const [connector, account] = [typed.connector.trim(), typed.account.trim()];
@@ -60,14 +59,11 @@ const SetDialog = ({ merchantId, close }: MerchantDialog) => {
 };
 
 export const AccountsPart = ({ merchantId }: { readonly merchantId: string }) => {
-  const words = useWords();
-  const own = usePolicyWords();
-  const { remove: name } = useSharedWords();
   const { data, error, again } = useAsk(graph.Accounts, { merchantId });
   const remove = useSend(graph.RemoveAccount);
   const { column, dialog } = useRowAct<Row>(again, {
     permission: 'bankAccountRemove',
-    name,
+    name: sharedWords.remove,
     isOffered: ({ active }) => active,
     title: own.accountRemove,
     consequence: () => own.accountRemoveText,
@@ -86,7 +82,7 @@ export const AccountsPart = ({ merchantId }: { readonly merchantId: string }) =>
         name="accounts"
         label={own.tabs.accounts}
         asked={{ error, again, rows }}
-        columns={[...columnsOf(words, own), column]}
+        columns={[...columnsOf(), column]}
         empty={<Empty title={own.accountsEmpty} />}
       />
       {dialog}

@@ -15,12 +15,12 @@ import { Empty } from '../parts/states.tsx';
 import type { Column } from '../parts/table.tsx';
 import { Moment } from '../parts/texts.tsx';
 import { useWhose } from '../parts/whose.tsx';
-import { usePolicyWords, type PolicyWords } from '../words/policies.ts';
-import { useWords, type Words } from '../words/words.ts';
+import { policyWords as own } from '../words/policies.ts';
+import { words } from '../words/words.ts';
 
 type Row = graph.BlocksQuery['blockEntries']['nodes'][number];
 
-const columnsOf = (words: Words, own: PolicyWords): readonly Column<Row>[] => [
+const columnsOf = (): readonly Column<Row>[] => [
   { name: words.columns.type, cell: ({ kind }) => own.blockKinds[kind] },
   { name: own.value, cell: ({ shown }) => <code>{shown}</code> },
   { name: words.columns.reason, isWide: true, cell: ({ reason }) => reason },
@@ -28,8 +28,6 @@ const columnsOf = (words: Words, own: PolicyWords): readonly Column<Row>[] => [
 ];
 
 const AddDialog = ({ merchantId, close }: MerchantDialog<string | null>) => {
-  const words = useWords();
-  const own = usePolicyWords();
   const add = useSend(graph.AddBlock);
   const [kind, setKind] = useState<graph.BlockKind>('phone');
   const [value, setValue] = useState('');
@@ -56,8 +54,6 @@ const AddDialog = ({ merchantId, close }: MerchantDialog<string | null>) => {
 };
 
 export const BlocksPart = () => {
-  const words = useWords();
-  const own = usePolicyWords();
   const merchantId = useWhose();
   const asked = usePage(graph.Blocks, { merchantId });
   const { again } = asked;
@@ -78,7 +74,7 @@ export const BlocksPart = () => {
         name="blocks"
         label={own.tabs.blocks}
         asked={asked}
-        columns={[...columnsOf(words, own), column]}
+        columns={[...columnsOf(), column]}
         empty={<Empty title={own.blocksEmpty} />}
       />
       {dialog}
@@ -91,8 +87,6 @@ export const BlocksPart = () => {
 type ForbiddenWord = graph.ForbiddenWordsQuery['forbiddenPurposes']['nodes'][number];
 
 const AddWordDialog = ({ close }: Closable) => {
-  const words = useWords();
-  const own = usePolicyWords();
   const add = useSend(graph.ForbidWord);
   const [word, setWord] = useState('');
   const [reason, setReason] = useState('');
@@ -112,8 +106,6 @@ const AddWordDialog = ({ close }: Closable) => {
 };
 
 export const ForbiddenPart = () => {
-  const words = useWords();
-  const own = usePolicyWords();
   const asked = usePage(graph.ForbiddenWords, {});
   const { again } = asked;
   const remove = useSend(graph.AllowWord);

@@ -3,8 +3,8 @@ import { useState } from 'react';
 import { Tabs, useTab } from '../parts/tabs.tsx';
 import { OfMerchant } from '../parts/whose.tsx';
 import { usePermission } from '../viewer.tsx';
-import { usePolicyWords, type PolicyWords } from '../words/policies.ts';
-import { useWords } from '../words/words.ts';
+import { policyWords as own } from '../words/policies.ts';
+import { words } from '../words/words.ts';
 import { AccountsPart } from './accounts.tsx';
 import { BlocksPart, ForbiddenPart } from './blocks.tsx';
 import { RatesPart } from './rates.tsx';
@@ -20,14 +20,13 @@ import { AddBar, PolicyForm, type Closable } from '../parts/act-form.tsx';
 
 type Row = graph.ExchangeRatesQuery['exchangeRates']['nodes'][number];
 
-const columnsOf = (own: PolicyWords): readonly Column<Row>[] => [
+const columnsOf = (): readonly Column<Row>[] => [
   { name: own.currency, cell: ({ currency }) => currency },
   { name: own.usdt, isNumber: true, cell: ({ usdt }) => <span className="money">{usdt}</span> },
   { name: own.since, cell: ({ since }) => <Moment at={since} /> },
 ];
 
 const SetDialog = ({ close }: Closable) => {
-  const own = usePolicyWords();
   const set = useSend(graph.SetExchangeRate);
   const [currency, setCurrency] = useState('RUB');
   const [usdt, setUsdt] = useState('');
@@ -50,7 +49,6 @@ const SetDialog = ({ close }: Closable) => {
 };
 
 const ExchangePart = () => {
-  const own = usePolicyWords();
   const asked = usePage(graph.ExchangeRates, {});
   return (
     <>
@@ -61,7 +59,7 @@ const ExchangePart = () => {
         name="exchange"
         label={own.tabs.exchange}
         asked={asked}
-        columns={columnsOf(own)}
+        columns={columnsOf()}
         empty={<Empty title={own.exchangeEmpty} />}
       />
     </>
@@ -74,8 +72,6 @@ type Tab = (typeof tabs)[number];
 const tabsOfMerchant = ['routes', 'accounts', 'rates', 'blocks', 'exchange'] as const;
 
 export const PoliciesPage = () => {
-  const words = useWords();
-  const { tabs: names } = usePolicyWords();
   const mayReadWords = usePermission('forbiddenPurposes').granted;
   // A merchant's people do not see the policies for all merchants.
   const shown = mayReadWords ? tabs : tabsOfMerchant;
@@ -83,7 +79,7 @@ export const PoliciesPage = () => {
   return (
     <>
       <PageHead name={words.sections.policies} />
-      <Tabs tabs={shown} names={names} />
+      <Tabs tabs={shown} names={own.tabs} />
       {tab === 'routes' && (
         <OfMerchant>{(merchantId) => <RoutesPart merchantId={merchantId} />}</OfMerchant>
       )}

@@ -11,21 +11,19 @@ import type { Column } from '../parts/table.tsx';
 import { Id, Moment } from '../parts/texts.tsx';
 import { useWhose } from '../parts/whose.tsx';
 import { useShops } from '../parts/filters.tsx';
-import { usePolicyWords, type PolicyWords } from '../words/policies.ts';
-import { useWords, type Words } from '../words/words.ts';
+import { policyWords as own } from '../words/policies.ts';
+import { words } from '../words/words.ts';
 import { AddBar, type MerchantDialog, PolicyForm } from '../parts/act-form.tsx';
 
 type Shops = ReturnType<typeof useShops>;
 type Row = graph.RatesQuery['rateHistory']['nodes'][number];
 
-const columnsOf = (words: Words, own: PolicyWords, shops: Shops): readonly Column<Row>[] => [
+const columnsOf = (shops: Shops): readonly Column<Row>[] => [
   { name: words.columns.method, cell: ({ method }) => own.rated[method] },
   {
     name: own.percent,
     isNumber: true,
-    cell: ({ rateBps }) => (
-      <span className="money">{percent(rateBps / 10_000, words.locale, 2)}</span>
-    ),
+    cell: ({ rateBps }) => <span className="money">{percent(rateBps / 10_000, 2)}</span>,
   },
   {
     name: own.whose,
@@ -54,15 +52,12 @@ const columnsOf = (words: Words, own: PolicyWords, shops: Shops): readonly Colum
 ];
 
 const HoldsFor = (of: Held<string>) => {
-  const own = usePolicyWords();
   const shops = useShops();
   if (shops.length === 0) return null;
   return <ShopPick label={own.holdsFor} shops={shops} all={own.allShops} {...of} />;
 };
 
 const SetDialog = ({ merchantId, close }: MerchantDialog<string | null>) => {
-  const words = useWords();
-  const own = usePolicyWords();
   const set = useSend(graph.SetRate);
   const [shopId, setShop] = useState('');
   const [method, setMethod] = useState<graph.RatedMethod>('cards');
@@ -73,8 +68,7 @@ const SetDialog = ({ merchantId, close }: MerchantDialog<string | null>) => {
   const since = fromZoneField(from);
   const isAhead = from === '' || (since !== null && since.getTime() > Date.now());
   const isReady = rateBps !== null && rateBps <= 10_000 && isAhead;
-  const when =
-    since === null ? own.rateText : own.fromText(plainMoment(since.toISOString(), words.locale));
+  const when = since === null ? own.rateText : own.fromText(plainMoment(since.toISOString()));
   return (
     <PolicyForm
       title={own.rateAdd}
@@ -116,8 +110,6 @@ const SetDialog = ({ merchantId, close }: MerchantDialog<string | null>) => {
 };
 
 export const RatesPart = () => {
-  const words = useWords();
-  const own = usePolicyWords();
   const merchantId = useWhose();
   const shops = useShops();
   const asked = usePage(graph.Rates, { merchantId });
@@ -131,7 +123,7 @@ export const RatesPart = () => {
         name="rates"
         label={own.tabs.rates}
         asked={asked}
-        columns={columnsOf(words, own, shops)}
+        columns={columnsOf(shops)}
         empty={<Empty title={merchantId === null ? own.ratesEmptyAll : own.ratesEmpty} />}
       />
     </>

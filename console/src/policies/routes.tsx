@@ -8,14 +8,14 @@ import { Empty } from '../parts/states.tsx';
 import { Status } from '../parts/texts.tsx';
 import type { Column } from '../parts/table.tsx';
 import { useAsk } from '../parts/use-ask.ts';
-import { usePolicyWords, type PolicyWords } from '../words/policies.ts';
-import { useSharedWords } from '../words/shared.ts';
-import { useWords, type Words } from '../words/words.ts';
+import { policyWords as own } from '../words/policies.ts';
+import { sharedWords } from '../words/shared.ts';
+import { words } from '../words/words.ts';
 
 type Row = graph.RoutesQuery['bankRoutes']['nodes'][number];
 type Shops = readonly { readonly id: string; readonly name: string }[];
 
-const columnsOf = (words: Words, own: PolicyWords, shops: Shops): readonly Column<Row>[] => [
+const columnsOf = (shops: Shops): readonly Column<Row>[] => [
   { name: own.operation, cell: ({ operation }) => own.operations[operation] },
   { name: words.columns.method, cell: ({ method }) => own.methods[method] },
   { name: own.connector, cell: ({ connector }) => <code>{connector}</code> },
@@ -41,8 +41,6 @@ const nothingTyped = {
 };
 
 const SetDialog = ({ merchantId, shops, close }: MerchantDialog & { readonly shops: Shops }) => {
-  const words = useWords();
-  const own = usePolicyWords();
   const set = useSend(graph.SetRoute);
   const { typed, held } = useTyped({ ...nothingTyped, shopId: shops[0]?.id ?? '' });
   const connector = typed.connector.trim();
@@ -73,16 +71,13 @@ const SetDialog = ({ merchantId, shops, close }: MerchantDialog & { readonly sho
 };
 
 export const RoutesPart = ({ merchantId }: { readonly merchantId: string }) => {
-  const words = useWords();
-  const own = usePolicyWords();
-  const { remove: name } = useSharedWords();
   const { data: owner } = useAsk(graph.PolicyShops, { merchantId });
   const asked = usePage(graph.Routes, { merchantId });
   const { again } = asked;
   const remove = useSend(graph.RemoveRoute);
   const { column, dialog } = useRowAct<Row>(again, {
     permission: 'bankRouteRemove',
-    name,
+    name: sharedWords.remove,
     title: own.routeRemove,
     consequence: () => own.routeRemoveText,
     act: ({ id }) => remove({ merchantId, id }, own.done),
@@ -97,7 +92,7 @@ export const RoutesPart = ({ merchantId }: { readonly merchantId: string }) => {
         name="routes"
         label={own.tabs.routes}
         asked={asked}
-        columns={[...columnsOf(words, own, shops), column]}
+        columns={[...columnsOf(shops), column]}
         empty={<Empty title={own.routesEmpty} text={own.routesEmptyText} />}
       />
       {dialog}

@@ -21,9 +21,9 @@ import {
   useShopFilter,
 } from '../parts/filters.tsx';
 import { ResendReceiptDialog } from '../payments/resend-dialogs.tsx';
-import { useReceiptWords, type ReceiptWords } from '../words/receipts.ts';
-import { useTimelineWords } from '../words/timeline.ts';
-import { useWords, type Words } from '../words/words.ts';
+import { receiptWords as own } from '../words/receipts.ts';
+import { timelineWords } from '../words/timeline.ts';
+import { words } from '../words/words.ts';
 
 type Row = graph.ReceiptRowFragment;
 const statuses = ['pending', 'registered', 'failed'] as const;
@@ -31,20 +31,19 @@ const statuses = ['pending', 'registered', 'failed'] as const;
 const look_ms = 10_000;
 
 const Resend = ({ receipt, again }: { readonly receipt: Row; readonly again: () => void }) => {
-  const words = useTimelineWords();
   const { opened, open, close } = useOpened(again);
   if (receipt.status !== 'failed' && !opened) return null;
   return (
     <>
       <ActButton permission="receiptResend" onPress={() => open(true)}>
-        {words.resendReceipt}
+        {timelineWords.resendReceipt}
       </ActButton>
       {opened && <ResendReceiptDialog receipt={receipt} close={close} />}
     </>
   );
 };
 
-const columnsOf = (words: Words, own: ReceiptWords, again: () => void): readonly Column<Row>[] => [
+const columnsOf = (again: () => void): readonly Column<Row>[] => [
   {
     id: 'status',
     name: words.columns.status,
@@ -71,15 +70,13 @@ const columnsOf = (words: Words, own: ReceiptWords, again: () => void): readonly
 ];
 
 export const ReceiptsPage = () => {
-  const words = useWords();
-  const own = useReceiptWords();
   const { search, set } = useAddress();
   const narrowing = useNarrowing(statuses).asked;
   const shop = search.shop === undefined ? {} : { shopId: [search.shop] };
   const filter = { ...narrowing.filter, ...shop };
   const asked = usePage(graph.Receipts, { ...narrowing, filter }, { every_ms: look_ms });
   const { again } = asked;
-  const choosable = useMemo(() => columnsOf(words, own, again), [words, own, again]);
+  const choosable = useMemo(() => columnsOf(again), [again, words.language]);
   return (
     <>
       <PageHead name={words.sections.receipts} />

@@ -1,24 +1,23 @@
 /** Differences between registries and our operations, and resolving many at once. */
+import { money } from '../format.ts';
 import { useState } from 'react';
 import { useMutation } from 'urql';
 import * as graph from '../../../schema/generated/console.ts';
 import { useAddress } from '../address.ts';
-import { money } from '../amounts.ts';
 import { Button } from '../parts/button.tsx';
 import { ChosenChip, NoRows, ResolvedChips } from '../parts/filters.tsx';
 import { ActButton, ActForm, type Closable } from '../parts/act-form.tsx';
 import { TextField } from '../parts/fields.tsx';
 import { Listing, usePage } from '../parts/listing.tsx';
-import { type Outcome, useRefusalText } from '../parts/outcome.tsx';
+import { type Outcome, refusalText } from '../parts/outcome.tsx';
 import { useChosen, type Column } from '../parts/table.tsx';
 import { Id, Moment, ObjectLink } from '../parts/texts.tsx';
-import { useReconciliationWords, type ReconciliationWords } from '../words/reconciliation.ts';
-import { useWords, type Words } from '../words/words.ts';
+import { reconciliationWords as own } from '../words/reconciliation.ts';
+import { words } from '../words/words.ts';
 
 type Row = graph.DifferencesQuery['reconciliationDifferences']['nodes'][number];
 
 const OperationOf = ({ row }: { readonly row: Row }) => {
-  const own = useReconciliationWords();
   const { operation, operationId, merchantId, reference } = row;
   return (
     <span className="two">
@@ -40,16 +39,14 @@ export const DetailOf = ({
 }: {
   readonly row: Pick<Row, 'kind' | 'note' | 'atBank' | 'here'>;
 }) => {
-  const own = useReconciliationWords();
-  const { locale } = useWords();
   const { kind, note } = row;
   const statuses: Readonly<Record<string, string>> = own.sideStatuses;
   const textOf = (side: Row['here']): string => {
     if (!side) return own.absent;
     const status = statuses[side.status] ?? side.status;
     return kind === 'status_differs'
-      ? `${money(side.amount, side.currency, locale)}, ${status}`
-      : money(side.amount, side.currency, locale);
+      ? `${money(side.amount, side.currency)}, ${status}`
+      : money(side.amount, side.currency);
   };
   return (
     <span className="two">
@@ -60,11 +57,7 @@ export const DetailOf = ({
   );
 };
 
-const columnsOf = (
-  words: Words,
-  own: ReconciliationWords,
-  choose: Column<Row>['cell'],
-): readonly Column<Row>[] => [
+const columnsOf = (choose: Column<Row>['cell']): readonly Column<Row>[] => [
   { name: own.choose, cell: choose },
   { name: words.columns.type, cell: ({ kind }) => own.kinds[kind] },
   { name: own.operation, cell: (row) => <OperationOf row={row} /> },
@@ -77,8 +70,6 @@ const columnsOf = (
 ];
 
 const StateChips = () => {
-  const own = useReconciliationWords();
-  const words = useWords();
   const { search } = useAddress();
   return (
     <div className="chips" role="group" aria-label={words.filters.status}>
@@ -101,7 +92,6 @@ const ChooseBar = ({
   readonly choose: (rows: readonly Row[]) => void;
   readonly resolve: () => void;
 }) => {
-  const own = useReconciliationWords();
   if (open.length === 0) return null;
   const isAll = chosen.length === open.length;
   return (
@@ -129,11 +119,8 @@ export const ResolveDialog = ({
   rows,
   close,
 }: Closable & { readonly rows: readonly Difference[] }) => {
-  const { alert } = useWords();
-  const own = useReconciliationWords();
   const [note, setNote] = useState('');
   const [done, setDone] = useState(0);
-  const refusalText = useRefusalText();
   const [, resolve] = useMutation(graph.ResolveDifference);
   const act = async (): Promise<Outcome> => {
     for (const [index, { id, merchantId }] of rows.entries()) {
@@ -155,15 +142,13 @@ export const ResolveDialog = ({
       close={close}
       act={act}
     >
-      <TextField label={alert.note} value={note} set={setNote} />
+      <TextField label={words.alert.note} value={note} set={setNote} />
       <progress max={rows.length} value={done} aria-label={own.resolve(rows.length)} />
     </ActForm>
   );
 };
 
 export const DifferencesPart = () => {
-  const words = useWords();
-  const own = useReconciliationWords();
   const { search, mode, merchantId } = useAddress();
   const isResolved = search.status === 'resolved';
   const runId = search.code ?? null;
@@ -196,7 +181,7 @@ export const DifferencesPart = () => {
         name="differences"
         label={own.tabs.differences}
         asked={asked}
-        columns={columnsOf(words, own, choose)}
+        columns={columnsOf(choose)}
         empty={
           <NoRows title={own.empty} text={own.emptyText} isNarrow={runId !== null || isResolved} />
         }

@@ -2,8 +2,8 @@
 import { Empty } from '../parts/states.tsx';
 import { Tabs, useTab } from '../parts/tabs.tsx';
 import { usePermission } from '../viewer.tsx';
-import { useReconciliationWords, type ReconciliationWords } from '../words/reconciliation.ts';
-import { useWords, type Words } from '../words/words.ts';
+import { reconciliationWords as own } from '../words/reconciliation.ts';
+import { words } from '../words/words.ts';
 import { DifferencesPart } from './differences.tsx';
 import * as graph from '../../../schema/generated/console.ts';
 import { useAddress } from '../address.ts';
@@ -19,10 +19,10 @@ const runTones = { open: 'waiting', ready: 'moving', matched: 'good' } as const 
   Record<Row['status'], Tone>
 >;
 
-const connectorName = (own: ReconciliationWords, connector: string): string =>
+const connectorName = (connector: string): string =>
   (own.connectors as Readonly<Record<string, string>>)[connector] ?? connector;
 
-const columnsOf = (words: Words, own: ReconciliationWords): readonly Column<Row>[] => [
+const columnsOf = (): readonly Column<Row>[] => [
   {
     name: words.columns.status,
     // A registry agrees only when nothing of it is open.
@@ -33,34 +33,26 @@ const columnsOf = (words: Words, own: ReconciliationWords): readonly Column<Row>
         <Status tone={runTones[status]}>{own.runStatuses[status]}</Status>
       ),
   },
-  { name: own.connector, cell: ({ connector }) => connectorName(own, connector) },
+  { name: own.connector, cell: ({ connector }) => connectorName(connector) },
   {
     name: own.period,
     isWide: true,
     cell: ({ since, until }) => (
       <span className="two">
-        {plainMoment(since, words.locale)} — {plainMoment(until, words.locale)}
+        {plainMoment(since)} — {plainMoment(until)}
       </span>
     ),
   },
-  { name: own.lines, ...figure, cell: ({ lines }) => wholeNumber(lines, words.locale) },
-  {
-    name: own.matched,
-    ...figure,
-    isWide: true,
-    cell: ({ matched }) => wholeNumber(matched, words.locale),
-  },
+  { name: own.lines, ...figure, cell: ({ lines }) => wholeNumber(lines) },
+  { name: own.matched, ...figure, isWide: true, cell: ({ matched }) => wholeNumber(matched) },
   {
     name: own.differences,
     ...figure,
     cell: ({ differences, openDifferences }) => (
       <span className={openDifferences > 0 ? 'bad' : undefined}>
         {openDifferences > 0 && openDifferences < differences
-          ? own.openOf(
-              wholeNumber(openDifferences, words.locale),
-              wholeNumber(differences, words.locale),
-            )
-          : wholeNumber(differences, words.locale)}
+          ? own.openOf(wholeNumber(openDifferences), wholeNumber(differences))
+          : wholeNumber(differences)}
       </span>
     ),
   },
@@ -72,24 +64,16 @@ const day_ms = 86_400_000;
 
 /** What of ours is too young to be missed in the registry of the latest days, and when it will be looked for. */
 const Young = ({ rows }: { readonly rows: readonly Row[] }) => {
-  const own = useReconciliationWords();
-  const { locale } = useWords();
   const [newest] = rows
     .filter(({ status }) => status === 'matched')
     .toSorted((one, other) => Date.parse(other.until) - Date.parse(one.until));
   if (!newest || newest.lookedUntil === null || newest.lookedUntil >= newest.until) return null;
   const { lookedUntil, until } = newest;
   const countedFrom = new Date(Date.parse(until) + day_ms).toISOString();
-  return (
-    <p className="quiet">
-      {own.young(plainMoment(lookedUntil, locale), plainMoment(countedFrom, locale))}
-    </p>
-  );
+  return <p className="quiet">{own.young(plainMoment(lookedUntil), plainMoment(countedFrom))}</p>;
 };
 
 const RunsPart = () => {
-  const words = useWords();
-  const own = useReconciliationWords();
   const { set, mode } = useAddress();
   const asked = usePage(graph.Runs, { mode }, { lists: ['reconciliation_differences'] });
   return (
@@ -102,7 +86,7 @@ const RunsPart = () => {
         name="runs"
         label={own.tabs.runs}
         asked={asked}
-        columns={columnsOf(words, own)}
+        columns={columnsOf()}
         onOpen={({ id }) => set({ tab: undefined, code: id, after: undefined, before: undefined })}
         empty={<Empty title={own.runsEmpty} text={own.runsEmptyText} />}
       />
@@ -113,8 +97,6 @@ const RunsPart = () => {
 const tabs = ['differences', 'runs'] as const;
 
 export const ReconciliationPage = () => {
-  const words = useWords();
-  const { tabs: names } = useReconciliationWords();
   const { granted } = usePermission('reconciliationRuns');
   const tab = useTab(tabs);
   return (
@@ -122,7 +104,7 @@ export const ReconciliationPage = () => {
       <PageHead name={words.sections.reconciliation} />
       {granted ? (
         <>
-          <Tabs tabs={tabs} names={names} />
+          <Tabs tabs={tabs} names={own.tabs} />
           {tab === 'differences' ? <DifferencesPart /> : <RunsPart />}
         </>
       ) : (

@@ -3,14 +3,12 @@ import { useMemo, useState } from 'react';
 import { useClient, type Client } from 'urql';
 import * as graph from '../../../schema/generated/console.ts';
 import { useAddress } from '../address.ts';
-import { money } from '../amounts.ts';
-import { wholeNumber, fromZoneField, startOfDay, toZoneField } from '../format.ts';
+import { wholeNumber, fromZoneField, startOfDay, toZoneField, money } from '../format.ts';
 import { ActForm, type Closable } from '../parts/act-form.tsx';
 import { DateField, FileField, PickField } from '../parts/fields.tsx';
-import { type Outcome, useRefusalText } from '../parts/outcome.tsx';
+import { type Outcome, refusalText } from '../parts/outcome.tsx';
 import { NoTable, readTable, type Rows, type Row } from '../parts/table-file.ts';
-import { useReconciliationWords, type ReconciliationWords } from '../words/reconciliation.ts';
-import { useWords } from '../words/words.ts';
+import { reconciliationWords as own } from '../words/reconciliation.ts';
 import {
   readRegistry,
   type Chosen,
@@ -33,10 +31,9 @@ interface Registry extends Omit<graph.OpenRunMutationVariables, 'reference'> {
 }
 
 type Run = graph.OpenRunMutation['reconciliationOpen'];
-type ReadRefusal = ReturnType<typeof useRefusalText>;
 
 /** The run of an answer; throws the refusal as text. */
-const runOf = (run: Run | undefined, error: Error | undefined, refusalText: ReadRefusal) => {
+const runOf = (run: Run | undefined, error: Error | undefined) => {
   if (run?.__typename === 'ReconciliationRun') return run;
   throw new Error(refusalText(run, error));
 };
@@ -46,19 +43,18 @@ const upload = async (
   client: Client,
   { name, lines, ...asked }: Registry,
   progress: (done: number, all: number) => void,
-  refusalText: ReadRefusal,
 ): Promise<number> => {
   const parts = partsOf(lines);
   const reference = await referenceOf(name, parts);
   const opened = await client.mutation(graph.OpenRun, { ...asked, reference }).toPromise();
-  const { id: runId } = runOf(opened.data?.reconciliationOpen, opened.error, refusalText);
+  const { id: runId } = runOf(opened.data?.reconciliationOpen, opened.error);
   for (const [index, csv] of parts.entries()) {
     progress(index + 1, parts.length);
     const added = await client.mutation(graph.AddPart, { runId, part: index + 1, csv }).toPromise();
-    runOf(added.data?.reconciliationPartAdd, added.error, refusalText);
+    runOf(added.data?.reconciliationPartAdd, added.error);
   }
   const matched = await client.mutation(graph.MatchRun, { runId }).toPromise();
-  return runOf(matched.data?.reconciliationMatch, matched.error, refusalText).lines;
+  return runOf(matched.data?.reconciliationMatch, matched.error).lines;
 };
 
 /** Whose registries there are in a mode, the commonest first. */
@@ -89,41 +85,32 @@ const daysOf = (lines: readonly RegistryLine[]): Days => {
   return { since: dayOf(new Date(from)), until: dayOf(new Date(next)) };
 };
 
-const useSummary = (lines: readonly RegistryLine[]): string => {
-  const own = useReconciliationWords();
-  const { locale } = useWords();
+const summaryOf = (lines: readonly RegistryLine[]): string => {
   const sums = [...Map.groupBy(lines, ({ kind, currency }) => `${kind} ${currency}`).values()].map(
     (same) => {
       const [{ kind, currency } = { kind: 'payment' as const, currency: 'RUB' }] = same;
       const sum = same.reduce((all, { amount }) => all + Number(amount), 0);
-      return own.read(
-        own.operations[kind],
-        wholeNumber(same.length, locale),
-        money(sum, currency, locale),
-      );
+      return own.read(own.operations[kind], wholeNumber(same.length), money(sum, currency));
     },
   );
   return sums.length === 0 ? own.readNone : sums.join('; ');
 };
 
-const mistakeText = (own: ReconciliationWords, { line, column, wrong }: Mistake): string =>
+const mistakeText = ({ line, column, wrong }: Mistake): string =>
   column === null
     ? own.mistakeOfLine(line, own.mistakes[wrong])
     : own.mistake(line, column.slice(0, 60), own.mistakes[wrong]);
 
-const Mistakes = ({ found }: { readonly found: readonly Mistake[] }) => {
-  const own = useReconciliationWords();
-  return (
-    <div className="bad" role="alert">
-      <p>{own.mistaken(found.length)}</p>
-      <ul>
-        {found.slice(0, mistakes_max).map((one) => (
-          <li key={`${one.line} ${one.column} ${one.wrong}`}>{mistakeText(own, one)}</li>
-        ))}
-      </ul>
-    </div>
-  );
-};
+const Mistakes = ({ found }: { readonly found: readonly Mistake[] }) => (
+  <div className="bad" role="alert">
+    <p>{own.mistaken(found.length)}</p>
+    <ul>
+      {found.slice(0, mistakes_max).map((one) => (
+        <li key={`${one.line} ${one.column} ${one.wrong}`}>{mistakeText(one)}</li>
+      ))}
+    </ul>
+  </div>
+);
 
 interface Taken {
   readonly name: string;
@@ -131,7 +118,6 @@ interface Taken {
 }
 
 const RegistryFile = ({ set }: { readonly set: (taken: Taken | null) => void }) => {
-  const own = useReconciliationWords();
   const [fault, setFault] = useState('');
   const [name, setName] = useState('');
   const take = async (file: File): Promise<void> => {
@@ -172,20 +158,17 @@ const readTaken = (taken: Taken | null, connector: string, chosen: Chosen | null
 };
 
 const ReadLines = ({ known: { lines, mistakes } }: { readonly known: Known }) => {
-  const summary = useSummary(lines);
+  const summary = summaryOf(lines);
   return mistakes.length > 0 ? <Mistakes found={mistakes} /> : <p role="status">{summary}</p>;
 };
 
 const useUpload = () => {
-  const own = useReconciliationWords();
-  const { locale } = useWords();
   const client = useClient();
-  const refusalText = useRefusalText();
   const [done, setDone] = useState('');
   const tell = (part: number, all: number): void => setDone(own.progress(part, all));
   const send = (registry: Registry): Promise<Outcome> =>
-    upload(client, registry, tell, refusalText).then(
-      (count) => ({ done: own.uploaded(wholeNumber(count, locale)) }),
+    upload(client, registry, tell).then(
+      (count) => ({ done: own.uploaded(wholeNumber(count)) }),
       (error: unknown) => ({ refused: `${(error as Error).message} ${own.stopped}` }),
     );
   return { done, send };
@@ -219,7 +202,6 @@ const ColumnChoice = ({
   readonly table: Unknown;
   readonly set: (chosen: Chosen | null) => void;
 }) => {
-  const own = useReconciliationWords();
   const [choices, setChoices] = useState<Choices>({});
   const columns = head.cells.flatMap((name, place) => {
     if (name === '') return [];
@@ -249,7 +231,6 @@ const ColumnChoice = ({
 };
 
 export const UploadDialog = ({ close }: Closable) => {
-  const own = useReconciliationWords();
   const { mode } = useAddress();
   const { done, send } = useUpload();
   const [taken, setTaken] = useState<Taken | null>(null);

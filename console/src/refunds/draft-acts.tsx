@@ -1,7 +1,7 @@
 /** The actions of a proposed refund, in the list of proposals and on home. */
+import { money } from '../format.ts';
 import { useClient } from 'urql';
 import * as graph from '../../../schema/generated/console.ts';
-import { money } from '../amounts.ts';
 import { ActForm, type Closable } from '../parts/act-form.tsx';
 import {
   DecideActs,
@@ -11,8 +11,8 @@ import {
 } from '../parts/decide.tsx';
 import { useSend } from '../parts/outcome.tsx';
 import { useViewer } from '../viewer.tsx';
-import { useRefundDraftWords } from '../words/drafts.ts';
-import { useWords } from '../words/words.ts';
+import { refundDraftWords as own } from '../words/drafts.ts';
+import { words } from '../words/words.ts';
 
 type Row = graph.RefundDraftRowFragment;
 
@@ -20,15 +20,13 @@ type DialogProps = Closable & { readonly draft: Row; readonly refusal: DraftRefu
 
 /** Approves the draft. Its id is the idempotency key, so pressing twice refunds once. */
 const ApproveDialog = ({ draft, refusal, close }: DialogProps) => {
-  const words = useWords();
-  const own = useRefundDraftWords();
   const approve = useSend(graph.ApproveRefundDraft);
   const { merchantId, id, amount, currency, payment } = draft;
   const to = payment.customerCardMask ?? payment.customerPhoneMask ?? words.acts.buyer;
   return (
     <ActForm
       title={own.approve}
-      consequence={own.approveText(money(amount, currency, words.locale), to)}
+      consequence={own.approveText(money(amount, currency), to)}
       close={close}
       act={() =>
         approve(
@@ -42,7 +40,6 @@ const ApproveDialog = ({ draft, refusal, close }: DialogProps) => {
 };
 
 export const RefundDraftActs = (props: DecideProps<Row>) => {
-  const own = useRefundDraftWords();
   const { role } = useViewer();
   const client = useClient();
   const send = useSend(graph.RejectRefundDraft);

@@ -10,29 +10,22 @@ import { useAsk } from '../parts/use-ask.ts';
 import { useFollow } from '../parts/use-follow.ts';
 import { PaymentDrawer, type PaymentDetails } from '../payments/shown.tsx';
 import { RangeFilters, StatusChips, NoRows, useNarrowing } from '../parts/filters.tsx';
-import { useRefundDraftWords, type RefundDraftWords } from '../words/drafts.ts';
-import { useWords, type Words } from '../words/words.ts';
+import { refundDraftWords as own } from '../words/drafts.ts';
+import { words } from '../words/words.ts';
 import { RefundDraftActs } from './draft-acts.tsx';
 
 type Row = graph.RefundDraftRowFragment;
 const followed = { lists: ['refund_drafts'] } as const;
 const statuses = ['pending', 'approved', 'rejected', 'expired'] as const;
 
-const Proposer = ({ draft: { createdAt, createdBy, isMine } }: { readonly draft: Row }) => {
-  const own = useRefundDraftWords();
-  return (
-    <span className="stack">
-      <Moment at={createdAt} />
-      <span className="quiet">{isMine ? own.mine : own.by(createdBy)}</span>
-    </span>
-  );
-};
+const Proposer = ({ draft: { createdAt, createdBy, isMine } }: { readonly draft: Row }) => (
+  <span className="stack">
+    <Moment at={createdAt} />
+    <span className="quiet">{isMine ? own.mine : own.by(createdBy)}</span>
+  </span>
+);
 
-const columnsOf = (
-  words: Words,
-  own: RefundDraftWords,
-  again: () => void,
-): readonly Column<Row>[] => [
+const columnsOf = (again: () => void): readonly Column<Row>[] => [
   { name: words.columns.status, cell: (draft) => <DraftState draft={draft} own={own} /> },
   amountColumn(words.columns.amount),
   {
@@ -51,8 +44,6 @@ const columnsOf = (
 ];
 
 export const RefundDraftsList = () => {
-  const words = useWords();
-  const own = useRefundDraftWords();
   const { set } = useAddress();
   const asked = usePage(graph.RefundDrafts, useNarrowing(statuses).asked, followed);
   return (
@@ -63,7 +54,7 @@ export const RefundDraftsList = () => {
         name="refund-drafts"
         label={own.tabs.drafts}
         asked={asked}
-        columns={columnsOf(words, own, asked.again)}
+        columns={columnsOf(asked.again)}
         keyOf={objectKey}
         onOpen={({ merchantId: owner, paymentId }) => set({ open: `${owner}/${paymentId}` })}
         empty={<NoRows title={own.empty} text={own.emptyText} />}
@@ -77,7 +68,6 @@ export const WaitingRefunds = ({
   payment: { merchantId, id: paymentId, mode },
   again,
 }: Again & { readonly payment: PaymentDetails }) => {
-  const own = useRefundDraftWords();
   const { data, again: reload } = useAsk(graph.RefundDrafts, {
     merchantId,
     status: ['pending'],

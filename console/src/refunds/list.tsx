@@ -15,15 +15,15 @@ import {
 } from '../parts/table.tsx';
 import { PaymentDrawer } from '../payments/shown.tsx';
 import { NoRows, RangeFilters, StatusChips, useNarrowing } from '../parts/filters.tsx';
-import { useRefundDraftWords } from '../words/drafts.ts';
+import { refundDraftWords as own } from '../words/drafts.ts';
 import { FailureName } from '../words/failures.tsx';
-import { useWords, type Words } from '../words/words.ts';
+import { words } from '../words/words.ts';
 import { RefundDraftsList } from './drafts.tsx';
 
 type Row = graph.RefundRowFragment;
 const statuses = ['pending', 'succeeded', 'failed'] as const;
 
-const columnsOf = (words: Words): readonly Column<Row>[] => [
+const columnsOf = (): readonly Column<Row>[] => [
   statusColumn(words.columns.status, words.refund.statuses),
   {
     id: 'amount',
@@ -50,9 +50,8 @@ const columnsOf = (words: Words): readonly Column<Row>[] => [
 ];
 
 const Made = () => {
-  const words = useWords();
   const { search, mode, set } = useAddress();
-  const columns = useMemo(() => columnsOf(words), [words]);
+  const columns = useMemo(columnsOf, [words.language]);
   const narrowing = useNarrowing(statuses);
   const { asked, fresh } = useLiveRows(
     'refund',
@@ -89,14 +88,10 @@ const Made = () => {
 
 const tabs = ['refunds', 'drafts'] as const;
 
-export const RefundsPage = () => {
-  const words = useWords();
-  const own = useRefundDraftWords();
-  return (
-    <>
-      <PageHead name={words.sections.refunds} />
-      <Tabs tabs={tabs} names={own.tabs} />
-      {useTab(tabs) === 'drafts' ? <RefundDraftsList /> : <Made />}
-    </>
-  );
-};
+export const RefundsPage = () => (
+  <>
+    <PageHead name={words.sections.refunds} />
+    <Tabs tabs={tabs} names={own.tabs} />
+    {useTab(tabs) === 'drafts' ? <RefundDraftsList /> : <Made />}
+  </>
+);

@@ -2,8 +2,7 @@
 import { useState, type ReactNode } from 'react';
 import * as graph from '../../../schema/generated/console.ts';
 import { useAddress } from '../address.ts';
-import { money } from '../amounts.ts';
-import { zoneName } from '../format.ts';
+import { zoneName, money } from '../format.ts';
 import { Button, Form } from '../parts/button.tsx';
 import { DateField, PickField, ShopPick } from '../parts/fields.tsx';
 import { Empty, Failure } from '../parts/states.tsx';
@@ -11,8 +10,8 @@ import { Skeleton, Table, type Column } from '../parts/table.tsx';
 import { Money } from '../parts/texts.tsx';
 import { useAsk } from '../parts/use-ask.ts';
 import { useWhose } from '../parts/whose.tsx';
-import { useClosingWords, type ClosingWords } from '../words/reports.ts';
-import { useWords } from '../words/words.ts';
+import { closingWords as own } from '../words/reports.ts';
+import { words } from '../words/words.ts';
 import { isDay, isSame, momentsOf, monthAgo, today, type Days } from './spans.ts';
 import { SaveReport } from './save-report.tsx';
 
@@ -36,10 +35,8 @@ const useDays = (): Days => {
 };
 
 const MonthField = ({ days }: { readonly days: Days }) => {
-  const words = useClosingWords();
-  const { locale } = useWords();
   const { set } = useAddress();
-  const nameOf = new Intl.DateTimeFormat(locale, {
+  const nameOf = new Intl.DateTimeFormat(words.locale, {
     month: 'long',
     year: 'numeric',
     timeZone: 'UTC',
@@ -51,13 +48,13 @@ const MonthField = ({ days }: { readonly days: Days }) => {
   const isMonth = months.some((ago) => isSame(monthAgo(ago), days));
   return (
     <PickField
-      label={words.month}
+      label={own.month}
       value={isMonth ? days.first : ''}
       set={(first) => {
         const month = months.map(monthAgo).find((one) => one.first === first);
         if (month) set({ from: month.first, to: month.last });
       }}
-      options={isMonth ? options : [['', words.otherDays], ...options]}
+      options={isMonth ? options : [['', own.otherDays], ...options]}
     />
   );
 };
@@ -67,35 +64,32 @@ interface Line {
   readonly amountIn: (of: ClosingLine) => number;
 }
 
-const linesOf = (words: ClosingWords): readonly Line[] => [
-  { name: words.opening, amountIn: ({ opening }) => opening },
-  ...(Object.keys(words.kinds) as (keyof ClosingWords['kinds'])[]).map((kind) => ({
-    name: words.kinds[kind],
+const linesOf = (): readonly Line[] => [
+  { name: own.opening, amountIn: ({ opening }) => opening },
+  ...(Object.keys(own.kinds) as (keyof typeof own.kinds)[]).map((kind) => ({
+    name: own.kinds[kind],
     amountIn: ({ turnover }: ClosingLine) => turnover[kind],
   })),
-  { name: words.closing, amountIn: ({ closing }) => closing },
+  { name: own.closing, amountIn: ({ closing }) => closing },
 ];
 
 const OneShop = ({ shops }: { readonly shops: readonly ClosingLine[] }) => {
-  const words = useClosingWords();
   const { search, set } = useAddress();
   return (
     <ShopPick
-      label={words.chooseShop}
+      label={own.chooseShop}
       shops={shops}
       value={search.shop ?? ''}
       set={(shop) => set({ shop: shop || undefined })}
-      all={words.allShops}
+      all={own.allShops}
     />
   );
 };
 
 const Drawn = ({ found, days }: { readonly found: Found; readonly days: Days }) => {
-  const words = useClosingWords();
-  const { locale } = useWords();
   const { search } = useAddress();
   const { currency } = found;
-  const all: ClosingLine = { id: '', name: words.allShops, ...found };
+  const all: ClosingLine = { id: '', name: own.allShops, ...found };
   const shops = found.shops.map(({ shopId: id, shopName: name, ...rest }) => ({
     id,
     name,
@@ -113,22 +107,22 @@ const Drawn = ({ found, days }: { readonly found: Found; readonly days: Days }) 
       cell: ({ amountIn }: Line) => <Money amount={amountIn(of)} currency={currency} />,
     })),
   ];
-  const daysText = new Intl.DateTimeFormat(locale, { dateStyle: 'long', timeZone: 'UTC' });
+  const daysText = new Intl.DateTimeFormat(words.locale, { dateStyle: 'long', timeZone: 'UTC' });
   const reserved = found.closing - found.closingAvailable;
-  const text = (amount: number): string => money(amount, currency, locale);
+  const text = (amount: number): string => money(amount, currency);
   const zone = zoneName();
   return (
     <section className="closing" data-columns={columns.length}>
       <h2 className="part-title">
         {daysText.formatRange(new Date(days.first), new Date(days.last))}
         <SaveReport
-          label={words.saveLabel}
+          label={own.saveLabel}
           name={`closing_${days.first}_${days.last}`}
           columns={[
-            { name: words.shop, text: ({ name }) => name },
-            { name: words.firstDay(zone), text: () => days.first },
-            { name: words.lastDay(zone), text: () => days.last },
-            ...linesOf(words).map(({ name, amountIn: amount }) => ({ name, amount })),
+            { name: own.shop, text: ({ name }) => name },
+            { name: own.firstDay(zone), text: () => days.first },
+            { name: own.lastDay(zone), text: () => days.last },
+            ...linesOf().map(({ name, amountIn: amount }) => ({ name, amount })),
           ]}
           lines={[...shops, all]}
           currency={currency}
@@ -136,14 +130,14 @@ const Drawn = ({ found, days }: { readonly found: Found; readonly days: Days }) 
       </h2>
       {!isBackground && <OneShop shops={shops} />}
       <Table
-        label={words.tabs.closing}
+        label={own.tabs.closing}
         columns={columns}
-        rows={linesOf(words)}
+        rows={linesOf()}
         keyOf={({ name }) => name}
       />
       <p className="quiet">
-        {reserved !== 0 && `${words.reserved(text(found.closingAvailable), text(reserved))} `}
-        {days.last >= today() && words.underWay}
+        {reserved !== 0 && `${own.reserved(text(found.closingAvailable), text(reserved))} `}
+        {days.last >= today() && own.underWay}
       </p>
     </section>
   );
@@ -169,7 +163,6 @@ export const DaysForm = ({
   readonly days: Days;
   readonly children?: ReactNode;
 }) => {
-  const words = useClosingWords();
   const { set } = useAddress();
   const [typed, setTyped] = useState(days);
   const isSpan = momentsOf(typed) !== null;
@@ -179,15 +172,15 @@ export const DaysForm = ({
       {(['first', 'last'] as const).map((name) => (
         <DateField
           key={name}
-          label={words[name]}
+          label={own[name]}
           value={typed[name]}
           set={(day) => setTyped({ ...typed, [name]: day })}
         />
       ))}
-      <Button isOff={!isSpan || isSame(typed, days)}>{words.show}</Button>
+      <Button isOff={!isSpan || isSame(typed, days)}>{own.show}</Button>
       {isDay(typed.first) && isDay(typed.last) && !isSpan && (
         <p className="quiet" role="status">
-          {words.wrongDays}
+          {own.wrongDays}
         </p>
       )}
     </Form>
@@ -195,17 +188,16 @@ export const DaysForm = ({
 };
 
 export const ClosingPart = () => {
-  const words = useClosingWords();
   const { mode } = useAddress();
   const merchantId = useWhose();
   const days = useDays();
-  if (merchantId === null) return <Empty title={words.chooseMerchant} />;
+  if (merchantId === null) return <Empty title={own.chooseMerchant} />;
   return (
     <>
       <DaysForm key={`${days.first} ${days.last}`} days={days}>
         <MonthField days={days} />
       </DaysForm>
-      <p className="quiet">{words.explained(zoneName())}</p>
+      <p className="quiet">{own.explained(zoneName())}</p>
       {/* The numbers of other days never stand under these. */}
       <Asked
         key={`${merchantId} ${mode} ${days.first} ${days.last}`}

@@ -1,8 +1,7 @@
 /** Totals over time by a chosen group, as a chart and as the same table. */
 import { useState, type KeyboardEvent, type PointerEvent } from 'react';
 import { listOf, useAddress } from '../address.ts';
-import { money, shortMoney } from '../amounts.ts';
-import { wholeNumber } from '../format.ts';
+import { wholeNumber, money, shortMoney } from '../format.ts';
 import { PickField, ShopPick } from '../parts/fields.tsx';
 import { Empty, Failure } from '../parts/states.tsx';
 import { figure, Skeleton, Table, type Column } from '../parts/table.tsx';
@@ -10,9 +9,9 @@ import { Tabs, useTab } from '../parts/tabs.tsx';
 import { Money, PageHead } from '../parts/texts.tsx';
 import { useWhose } from '../parts/whose.tsx';
 import { useShops } from '../parts/filters.tsx';
-import { useClosingWords, useReportWords } from '../words/reports.ts';
-import { useFailureName } from '../words/failures.tsx';
-import { useWords } from '../words/words.ts';
+import { closingWords, reportWords as own } from '../words/reports.ts';
+import { failureName } from '../words/failures.tsx';
+import { words } from '../words/words.ts';
 import { ClosingPart, DaysForm } from './closing.tsx';
 import { markedPlaces, roundMost } from './chart-numbers.ts';
 import { isDay, monthAgo, cutOf, ownZone, spans, type Cut } from './spans.ts';
@@ -141,19 +140,19 @@ const Readout = ({
   </p>
 );
 
-const Chart = ({ totals, label, hint, ...words }: ChartProps) => {
+const Chart = ({ totals, label, hint, ...texts }: ChartProps) => {
   const { parts } = totals;
   const groups = groupsOf(totals);
-  const most = roundMost(Math.max(1, ...parts.map((part) => sumIn(part, words.heightOf))));
+  const most = roundMost(Math.max(1, ...parts.map((part) => sumIn(part, texts.heightOf))));
   const { place, ...look } = useLook(parts);
   const levels = [most, most / 2, 0];
   return (
     <figure className="chart">
-      <Readout part={place === null ? undefined : parts[place]} {...words} />
+      <Readout part={place === null ? undefined : parts[place]} {...texts} />
       <div className="chart-sheet">
         <div className="chart-levels" aria-hidden="true">
           {levels.map((level) => (
-            <span key={level}>{words.numberOf(level, true)}</span>
+            <span key={level}>{texts.numberOf(level, true)}</span>
           ))}
         </div>
         <svg
@@ -168,11 +167,11 @@ const Chart = ({ totals, label, hint, ...words }: ChartProps) => {
             const y = height - 0.5 - (level / most) * (height - floor);
             return <line key={level} x1="0" y1={y} x2={width} y2={y} />;
           })}
-          <Bars totals={totals} most={most} heightOf={words.heightOf} place={place} />
+          <Bars totals={totals} most={most} heightOf={texts.heightOf} place={place} />
         </svg>
         <div className="chart-moments" aria-hidden="true">
           {markedPlaces(parts.length).map((marked) => (
-            <span key={marked}>{words.momentOf(parts[marked]?.from ?? '', true)}</span>
+            <span key={marked}>{texts.momentOf(parts[marked]?.from ?? '', true)}</span>
           ))}
         </div>
       </div>
@@ -180,7 +179,7 @@ const Chart = ({ totals, label, hint, ...words }: ChartProps) => {
         <figcaption>
           {groups.map((group, index) => (
             <span key={group} className="legend" data-colour={index % colours}>
-              {words.nameOf(group)}
+              {texts.nameOf(group)}
             </span>
           ))}
         </figcaption>
@@ -222,16 +221,14 @@ type Pick = readonly [
 ];
 
 const Choices = () => {
-  const words = useReportWords();
-  const { columns, filters } = useWords();
   const { set } = useAddress();
   const { of, by, span, measure, days, shopId, known } = useChoices();
   const shops = useShops();
   const picks: readonly Pick[] = [
-    ['of', words.of, of, ofs, words.ofs],
-    ['by', words.by, by, known, words.bys],
-    ['span', words.span, span, spans, words.spans],
-    ['measure', words.measure, measure, measures, words.measures],
+    ['of', own.of, of, ofs, own.ofs],
+    ['by', own.by, by, known, own.bys],
+    ['span', own.span, span, spans, own.spans],
+    ['measure', own.measure, measure, measures, own.measures],
   ];
   return (
     <>
@@ -247,11 +244,11 @@ const Choices = () => {
         ))}
         {shops.length > 1 && (
           <ShopPick
-            label={columns.shop}
+            label={words.columns.shop}
             shops={shops}
             value={shopId ?? ''}
             set={(value) => set({ shop: value || undefined })}
-            all={filters.all}
+            all={words.filters.all}
           />
         )}
       </div>
@@ -261,16 +258,16 @@ const Choices = () => {
 };
 
 const useNames = (): ((group: string) => string) => {
-  const words = useReportWords();
-  const { payment } = useWords();
   const { by } = useChoices();
-  const failureOf = useFailureName();
   const shops = useShops();
-  const known: Readonly<Record<string, string>> = { ...payment.methods, ...payment.statuses };
+  const known: Readonly<Record<string, string>> = {
+    ...words.payment.methods,
+    ...words.payment.statuses,
+  };
   return (group) => {
-    if (by === 'nothing') return words.all;
-    if (group === '') return by === 'bank' ? words.noBank : words.noCode;
-    if (by === 'failure_code') return failureOf(group);
+    if (by === 'nothing') return own.all;
+    if (group === '') return by === 'bank' ? own.noBank : own.noCode;
+    if (by === 'failure_code') return failureName(group);
     if (by === 'shop') return shops.find(({ id }) => id === group)?.name ?? group;
     return by === 'method' || by === 'status' ? (known[group] ?? group) : group;
   };
@@ -284,38 +281,35 @@ const axisFormats = {
 } as const satisfies Readonly<Record<Cut['interval'], Intl.DateTimeFormatOptions>>;
 
 /** The beginning of a part in the zone in which parts are cut: short at an axis, else whole. */
-const useMoments = (interval: Cut['interval']): ((from: string, isShort: boolean) => string) => {
-  const { locale } = useWords();
+const momentsOf = (interval: Cut['interval']): ((from: string, isShort: boolean) => string) => {
   const timeZone = ownZone();
-  const whole = new Intl.DateTimeFormat(locale, {
+  const whole = new Intl.DateTimeFormat(words.locale, {
     ...(interval === 'hour'
       ? ({ dateStyle: 'short', timeStyle: 'short' } as const)
       : ({ dateStyle: 'medium' } as const)),
     timeZone,
   });
-  const short = new Intl.DateTimeFormat(locale, { ...axisFormats[interval], timeZone });
+  const short = new Intl.DateTimeFormat(words.locale, { ...axisFormats[interval], timeZone });
   return (from, isShort) => (isShort ? short : whole).format(new Date(from));
 };
 
 type Line = TotalsRow & { readonly from: string };
 
 const useColumns = (currency: string, interval: Cut['interval']): readonly Column<Line>[] => {
-  const words = useReportWords();
-  const { locale } = useWords();
   const { by } = useChoices();
   const nameOf = useNames();
-  const momentOf = useMoments(interval);
+  const momentOf = momentsOf(interval);
   const amount = (value: number | null) =>
     value === null ? '—' : <Money amount={value} currency={currency} />;
   return [
-    { name: words.span, cell: ({ from }) => momentOf(from, false) },
+    { name: own.span, cell: ({ from }) => momentOf(from, false) },
     ...(by === 'nothing'
       ? []
-      : [{ name: words.bys[by], cell: ({ group }: Line) => nameOf(group ?? '') }]),
-    { name: words.count, ...figure, cell: ({ count }) => wholeNumber(count, locale) },
-    { name: words.amount, ...figure, cell: (row) => amount(row.amount) },
-    { name: words.money, ...figure, cell: (row) => amount(row.moved) },
-    { name: words.fee, isNumber: true, isWide: true, cell: (row) => amount(row.fee) },
+      : [{ name: own.bys[by], cell: ({ group }: Line) => nameOf(group ?? '') }]),
+    { name: own.count, ...figure, cell: ({ count }) => wholeNumber(count) },
+    { name: own.amount, ...figure, cell: (row) => amount(row.amount) },
+    { name: own.money, ...figure, cell: (row) => amount(row.moved) },
+    { name: own.fee, isNumber: true, isWide: true, cell: (row) => amount(row.fee) },
   ];
 };
 
@@ -326,13 +320,11 @@ const Drawn = ({
   readonly totals: TotalsData;
   readonly interval: Cut['interval'];
 }) => {
-  const words = useReportWords();
   const { of, span, measure } = useChoices();
-  const { locale } = useWords();
   const { currency } = totals;
   const columns = useColumns(currency, interval);
   const nameOf = useNames();
-  const momentOf = useMoments(interval);
+  const momentOf = momentsOf(interval);
   const isMoney = measure === 'money';
   const lines = totals.parts.flatMap(({ from, rows }) => rows.map((row) => ({ ...row, from })));
   return (
@@ -343,19 +335,19 @@ const Drawn = ({
         momentOf={momentOf}
         heightOf={({ count, moved, amount }) => (isMoney ? (moved ?? amount) : count)}
         numberOf={(value, isShort) => {
-          if (!isMoney) return wholeNumber(value, locale);
-          return isShort ? shortMoney(value, currency, locale) : money(value, currency, locale);
+          if (!isMoney) return wholeNumber(value);
+          return isShort ? shortMoney(value, currency) : money(value, currency);
         }}
-        hint={words.hint}
-        label={words.chart(words.ofs[of], words.spans[span], words.measures[measure])}
+        hint={own.hint}
+        label={own.chart(own.ofs[of], own.spans[span], own.measures[measure])}
       />
       {lines.length === 0 ? (
-        <Empty title={words.empty} text={words.emptyText} />
+        <Empty title={own.empty} text={own.emptyText} />
       ) : (
         <section>
-          <h2 className="part-title">{words.table}</h2>
+          <h2 className="part-title">{own.table}</h2>
           <Table
-            label={words.table}
+            label={own.table}
             columns={columns}
             rows={lines.toReversed()}
             keyOf={({ from, group }) => `${from} ${group}`}
@@ -367,7 +359,6 @@ const Drawn = ({
 };
 
 const Statistics = () => {
-  const words = useReportWords();
   const { of, by, span, days, shopId } = useChoices();
   const nameOf = useNames();
   const timeZone = ownZone();
@@ -379,14 +370,13 @@ const Statistics = () => {
     <>
       <Choices />
       <p className="quiet">
-        {words.explained} {words.zone(timeZone)}.
-        {totals?.complete === false && ` ${words.incomplete}`}
+        {own.explained} {own.zone(timeZone)}.{totals?.complete === false && ` ${own.incomplete}`}
       </p>
       <Summary
         asked={asked}
         cut={cut}
         nameOf={nameOf}
-        groupName={by === 'nothing' ? '' : words.bys[by]}
+        groupName={by === 'nothing' ? '' : own.bys[by]}
       />
       {error && !totals && <Failure error={error} again={again} />}
       {!error && !totals && <Skeleton />}
@@ -398,13 +388,11 @@ const Statistics = () => {
 const tabs = ['statistics', 'closing'] as const;
 
 export const ReportsPage = () => {
-  const { sections } = useWords();
-  const { tabs: names } = useClosingWords();
   const tab = useTab(tabs);
   return (
     <>
-      <PageHead name={sections.reports} />
-      <Tabs tabs={tabs} names={names} />
+      <PageHead name={words.sections.reports} />
+      <Tabs tabs={tabs} names={closingWords.tabs} />
       {tab === 'closing' ? <ClosingPart /> : <Statistics />}
     </>
   );

@@ -3,8 +3,8 @@ import { useMemo, type ReactNode } from 'react';
 import { wholeNumber } from '../format.ts';
 import { figure, Table, type Column } from '../parts/table.tsx';
 import { Money } from '../parts/texts.tsx';
-import { useReportWords, type ReportWords } from '../words/reports.ts';
-import { useWords } from '../words/words.ts';
+import { reportWords as own } from '../words/reports.ts';
+import { words } from '../words/words.ts';
 import { useShops } from '../parts/filters.tsx';
 import { SaveReport, type FileColumn } from './save-report.tsx';
 import { earlierOf, type Cut } from './spans.ts';
@@ -62,8 +62,6 @@ const Compared = ({ value, was }: { readonly value: ReactNode; readonly was: Rea
 );
 
 interface Shown {
-  readonly words: ReportWords;
-  readonly locale: string;
   readonly currency: string;
   readonly nameOf: (group: string) => string;
   readonly groupName: string;
@@ -71,7 +69,7 @@ interface Shown {
 
 const sumColumn = (
   { name, read }: { readonly name: string; readonly read: (sums: Sums) => number | null },
-  { currency, locale }: Shown,
+  { currency }: Shown,
 ): Column<Line> => ({
   name,
   ...figure,
@@ -79,7 +77,7 @@ const sumColumn = (
     const [value, was] = [read(now), read(before)];
     if (value === null || was === null) return '—';
     const shown = (amount: number) => <Money amount={amount} currency={currency} />;
-    const change = changeText(value, was, locale);
+    const change = changeText(value, was);
     return (
       <Compared
         value={shown(value)}
@@ -95,7 +93,7 @@ const sumColumn = (
 });
 
 /** How a number changed, in per cent; nothing without one before. */
-const changeText = (now: number, before: number, locale: string): string => {
+const changeText = (now: number, before: number): string => {
   if (before === 0) return '';
   const change = (now - before) / Math.abs(before);
   const percent = {
@@ -103,41 +101,41 @@ const changeText = (now: number, before: number, locale: string): string => {
     maximumFractionDigits: 1,
     signDisplay: 'exceptZero',
   } as const;
-  return ` (${new Intl.NumberFormat(locale, percent).format(change)})`;
+  return ` (${new Intl.NumberFormat(words.locale, percent).format(change)})`;
 };
 
 const columnsOf = (shown: Shown): Column<Line>[] => {
-  const { words, locale, nameOf, groupName } = shown;
-  const shareText = (sums: Sums): string => rateText(rateOf(sums), locale);
+  const { nameOf, groupName } = shown;
+  const shareText = (sums: Sums): string => rateText(rateOf(sums));
   return [
     {
-      name: groupName === '' ? words.totals : groupName,
-      cell: ({ group }) => (group === null ? <strong>{words.all}</strong> : nameOf(group)),
+      name: groupName === '' ? own.totals : groupName,
+      cell: ({ group }) => (group === null ? <strong>{own.all}</strong> : nameOf(group)),
     },
     {
-      name: words.count,
+      name: own.count,
       ...figure,
       cell: ({ now, before }) => (
         <Compared
-          value={wholeNumber(now.count, locale)}
-          was={`${wholeNumber(before.count, locale)}${changeText(now.count, before.count, locale)}`}
+          value={wholeNumber(now.count)}
+          was={`${wholeNumber(before.count)}${changeText(now.count, before.count)}`}
         />
       ),
     },
     {
-      name: words.successRate,
+      name: own.successRate,
       ...figure,
       cell: ({ now, before }) => <Compared value={shareText(now)} was={shareText(before)} />,
     },
-    sumColumn({ name: words.amount, read: ({ amount }) => amount }, shown),
-    sumColumn({ name: words.money, read: ({ moved }) => moved }, shown),
-    { ...sumColumn({ name: words.fee, read: ({ fee }) => fee }, shown), isWide: true },
+    sumColumn({ name: own.amount, read: ({ amount }) => amount }, shown),
+    sumColumn({ name: own.money, read: ({ moved }) => moved }, shown),
+    { ...sumColumn({ name: own.fee, read: ({ fee }) => fee }, shown), isWide: true },
   ];
 };
 
 /** The columns of the file: each number of the period, then that of the preceding one. */
 const csvColumnsOf = (
-  { words, nameOf, groupName }: Shown,
+  { nameOf, groupName }: Shown,
   { of, timeZone, shopId }: Asked,
   cut: Cut,
   shopName: string,
@@ -152,31 +150,31 @@ const csvColumnsOf = (
     text: () => moments.format(new Date(at)),
   });
   const earlier = earlierOf(cut);
-  const [from, until] = [words.from(timeZone), words.until(timeZone)];
+  const [from, until] = [own.from(timeZone), own.until(timeZone)];
   const count = (name: string, read: (sums: Sums) => number) => [
     { name, count: ({ now }: Line) => read(now) },
-    { name: words.preceding(name), count: ({ before }: Line) => read(before) },
+    { name: own.preceding(name), count: ({ before }: Line) => read(before) },
   ];
   const amount = (name: string, read: (sums: Sums) => number | null) => [
     { name, amount: ({ now }: Line) => read(now) },
-    { name: words.preceding(name), amount: ({ before }: Line) => read(before) },
+    { name: own.preceding(name), amount: ({ before }: Line) => read(before) },
   ];
   return [
     {
-      name: [words.ofs[of], groupName].filter(Boolean).join(': '),
-      text: ({ group }) => (group === null ? words.all : nameOf(group)),
+      name: [own.ofs[of], groupName].filter(Boolean).join(': '),
+      text: ({ group }) => (group === null ? own.all : nameOf(group)),
     },
-    ...(shopId === null ? [] : [{ name: words.bys.shop, text: () => shopName }]),
+    ...(shopId === null ? [] : [{ name: own.bys.shop, text: () => shopName }]),
     moment(from, cut.from),
     moment(until, cut.to),
-    moment(words.preceding(from), earlier.from),
-    moment(words.preceding(until), earlier.to),
-    ...count(words.count, (sums) => sums.count),
-    ...count(words.succeeded, ({ succeeded }) => succeeded),
-    ...count(words.failed, ({ failed }) => failed),
-    ...amount(words.amount, (sums) => sums.amount),
-    ...amount(words.money, ({ moved }) => moved),
-    ...amount(words.fee, ({ fee }) => fee),
+    moment(own.preceding(from), earlier.from),
+    moment(own.preceding(until), earlier.to),
+    ...count(own.count, (sums) => sums.count),
+    ...count(own.succeeded, ({ succeeded }) => succeeded),
+    ...count(own.failed, ({ failed }) => failed),
+    ...amount(own.amount, (sums) => sums.amount),
+    ...amount(own.money, ({ moved }) => moved),
+    ...amount(own.fee, ({ fee }) => fee),
   ];
 };
 
@@ -191,8 +189,6 @@ export const Summary = ({
   readonly nameOf: (group: string) => string;
   readonly groupName: string;
 }) => {
-  const words = useReportWords();
-  const { locale } = useWords();
   const shops = useShops();
   const { from, to } = cut;
   const earlier = earlierOf(cut);
@@ -206,11 +202,14 @@ export const Summary = ({
     [now, before, asked.groupBy],
   );
   if (!now || !before) return null;
-  const day = new Intl.DateTimeFormat(locale, { dateStyle: 'medium', timeZone: asked.timeZone });
+  const day = new Intl.DateTimeFormat(words.locale, {
+    dateStyle: 'medium',
+    timeZone: asked.timeZone,
+  });
   // The end of a span does not belong to it.
   const text = day.formatRange(new Date(earlier.from), new Date(Date.parse(earlier.to) - 1));
   const { currency } = now;
-  const shown = { words, locale, currency, nameOf, groupName };
+  const shown = { currency, nameOf, groupName };
   const { of, shopId, timeZone } = asked;
   const shopName = shops.find(({ id }) => id === shopId)?.name ?? '';
   const dayOf = (at: number): string =>
@@ -218,18 +217,18 @@ export const Summary = ({
   return (
     <section>
       <h2 className="part-title">
-        {words.totals}
+        {own.totals}
         <SaveReport
-          label={words.saveLabel}
+          label={own.saveLabel}
           name={`${of}_${dayOf(Date.parse(from))}_${dayOf(Date.parse(to) - 1)}`}
           columns={csvColumnsOf(shown, asked, cut, shopName)}
           lines={lines}
           currency={currency}
         />
       </h2>
-      <p className="quiet">{words.before(text)}</p>
+      <p className="quiet">{own.before(text)}</p>
       <Table
-        label={words.totals}
+        label={own.totals}
         columns={columnsOf(shown)}
         rows={lines}
         keyOf={({ group }) => group ?? 'all'}

@@ -26,8 +26,7 @@ export const useTotals = (
 export const rateOf = ({ succeeded, failed }: Pick<TotalsRow, 'succeeded' | 'failed'>): number =>
   succeeded / (succeeded + failed);
 
-export const rateText = (rate: number, locale: string): string =>
-  Number.isNaN(rate) ? '—' : shortPercent(rate, locale);
+export const rateText = (rate: number): string => (Number.isNaN(rate) ? '—' : shortPercent(rate));
 
 export const sumOf = <Field extends 'count' | 'succeeded' | 'failed' | 'amount' | 'moved' | 'fee'>(
   rows: readonly Pick<TotalsRow, Field>[] | undefined,

@@ -5,9 +5,9 @@ import { DialogAct } from '../parts/act-form.tsx';
 import { CheckField, PickField, ShopPick, TextField, type Held } from '../parts/fields.tsx';
 import { useAsk } from '../parts/use-ask.ts';
 import { useWhose } from '../parts/whose.tsx';
-import { useSellingWords } from '../words/selling.ts';
-import { useSharedWords } from '../words/shared.ts';
-import { useWords } from '../words/words.ts';
+import { sellingWords as own } from '../words/selling.ts';
+import { sharedWords } from '../words/shared.ts';
+import { words } from '../words/words.ts';
 
 export type SellingShop = NonNullable<graph.SellingShopsQuery['merchant']>['shops'][number];
 export type Shops = readonly [SellingShop, ...SellingShop[]];
@@ -46,11 +46,10 @@ export const ShopField = ({
 }: Held<SellingShop> & {
   readonly shops: Shops;
 }) => {
-  const { chooseShop } = useSharedWords();
   if (shops.length === 1) return null;
   return (
     <ShopPick
-      label={chooseShop}
+      label={sharedWords.chooseShop}
       shops={shops}
       value={value.id}
       set={(id) => set(shops.find((shop) => shop.id === id) ?? value)}
@@ -58,21 +57,17 @@ export const ShopField = ({
   );
 };
 
-export const MethodField = ({ value, set }: Held<Method>) => {
-  const { columns, payment } = useWords();
-  const own = useSellingWords();
-  return (
-    <PickField
-      label={columns.method}
-      value={value}
-      set={set}
-      options={methods.map((method) => [
-        method,
-        method === 'any' ? own.anyMethod : payment.methods[method],
-      ])}
-    />
-  );
-};
+export const MethodField = ({ value, set }: Held<Method>) => (
+  <PickField
+    label={words.columns.method}
+    value={value}
+    set={set}
+    options={methods.map((method) => [
+      method,
+      method === 'any' ? own.anyMethod : words.payment.methods[method],
+    ])}
+  />
+);
 
 interface TypedReceipt {
   readonly isWanted: boolean;
@@ -104,32 +99,29 @@ export const ReceiptFields = ({
   isRequired,
 }: Held<TypedReceipt> & {
   readonly isRequired: boolean;
-}) => {
-  const own = useSellingWords();
-  return (
-    <>
-      <CheckField
-        label={isRequired ? own.receiptRequired : own.receipt}
-        value={value.isWanted || isRequired}
-        isFixed={isRequired}
-        set={(isWanted) => set({ ...value, isWanted })}
-      />
-      {(value.isWanted || isRequired) && (
-        <>
-          <TextField
-            label={own.email}
-            value={value.email}
-            set={(email) => set({ ...value, email })}
-          />
-          <TextField
-            label={own.vat}
-            value={value.vatCode}
-            set={(vatCode) => set({ ...value, vatCode })}
-            hint={own.vatHint}
-            isNumber
-          />
-        </>
-      )}
-    </>
-  );
-};
+}) => (
+  <>
+    <CheckField
+      label={isRequired ? own.receiptRequired : own.receipt}
+      value={value.isWanted || isRequired}
+      isFixed={isRequired}
+      set={(isWanted) => set({ ...value, isWanted })}
+    />
+    {(value.isWanted || isRequired) && (
+      <>
+        <TextField
+          label={own.email}
+          value={value.email}
+          set={(email) => set({ ...value, email })}
+        />
+        <TextField
+          label={own.vat}
+          value={value.vatCode}
+          set={(vatCode) => set({ ...value, vatCode })}
+          hint={own.vatHint}
+          isNumber
+        />
+      </>
+    )}
+  </>
+);

@@ -7,8 +7,8 @@ import { readAmount } from '../amounts.ts';
 import { CheckField, PickField, TextField, useTyped } from '../parts/fields.tsx';
 import { useSend } from '../parts/outcome.tsx';
 import { PolicyForm, type Again } from '../parts/act-form.tsx';
-import { useSellingWords } from '../words/selling.ts';
-import { useWords } from '../words/words.ts';
+import { sellingWords as own } from '../words/selling.ts';
+import { words } from '../words/words.ts';
 import {
   currency,
   MethodField,
@@ -87,55 +87,50 @@ const inputOf = (
 
 type FieldsProps = Pick<ReturnType<typeof useTyped<Typed>>, 'typed' | 'held'>;
 
-const SumFields = ({ typed, held }: FieldsProps) => {
-  const { acts } = useWords();
-  const own = useSellingWords();
-  return (
-    <>
-      <PickField
-        label={own.sum}
-        {...held('sum')}
-        options={[
-          ['fixed', own.sums.fixed],
-          ['open', own.sums.open],
-        ]}
-      />
-      {typed.sum === 'fixed' ? (
-        <TextField label={acts.amount(currency)} {...held('amount')} isNumber />
-      ) : (
-        <>
-          <TextField label={own.least(currency)} {...held('least')} isNumber />
-          <TextField label={own.most(currency)} {...held('most')} isNumber />
-        </>
-      )}
-    </>
-  );
-};
+const SumFields = ({ typed, held }: FieldsProps) => (
+  <>
+    <PickField
+      label={own.sum}
+      {...held('sum')}
+      options={[
+        ['fixed', own.sums.fixed],
+        ['open', own.sums.open],
+      ]}
+    />
+    {typed.sum === 'fixed' ? (
+      <TextField label={words.acts.amount(currency)} {...held('amount')} isNumber />
+    ) : (
+      <>
+        <TextField label={own.least(currency)} {...held('least')} isNumber />
+        <TextField label={own.most(currency)} {...held('most')} isNumber />
+      </>
+    )}
+  </>
+);
 
-const TermFields = ({ held }: Pick<FieldsProps, 'held'>) => {
-  const { columns } = useWords();
-  const own = useSellingWords();
-  return (
-    <>
-      <TextField label={columns.description} hint={own.descriptionHint} {...held('description')} />
-      <TextField label={own.order} hint={own.orderHint} {...held('order')} />
-      <MethodField {...held('method')} />
-      <PickField
-        label={own.uses}
-        {...held('uses')}
-        options={[
-          ['once', own.usesOnce],
-          ['endless', own.usesEndless],
-        ]}
-      />
-      <TextField label={own.days} hint={own.daysHint} {...held('days')} isNumber />
-      <CheckField label={own.manual} {...held('isManual')} />
-    </>
-  );
-};
+const TermFields = ({ held }: Pick<FieldsProps, 'held'>) => (
+  <>
+    <TextField
+      label={words.columns.description}
+      hint={own.descriptionHint}
+      {...held('description')}
+    />
+    <TextField label={own.order} hint={own.orderHint} {...held('order')} />
+    <MethodField {...held('method')} />
+    <PickField
+      label={own.uses}
+      {...held('uses')}
+      options={[
+        ['once', own.usesOnce],
+        ['endless', own.usesEndless],
+      ]}
+    />
+    <TextField label={own.days} hint={own.daysHint} {...held('days')} isNumber />
+    <CheckField label={own.manual} {...held('isManual')} />
+  </>
+);
 
 const Dialog = ({ shops, close }: { readonly shops: Shops; readonly close: () => void }) => {
-  const own = useSellingWords();
   const { mode } = useAddress();
   const key = useKey();
   const [shop, setShop] = useState(shops[0]);
@@ -175,14 +170,11 @@ const Dialog = ({ shops, close }: { readonly shops: Shops; readonly close: () =>
   );
 };
 
-export const NewLinkButton = ({ again }: Again) => {
-  const own = useSellingWords();
-  return (
-    <ShopsButton
-      name={own.link}
-      permission="linkCreate"
-      again={again}
-      dialog={(shops, close) => <Dialog shops={shops} close={close} />}
-    />
-  );
-};
+export const NewLinkButton = ({ again }: Again) => (
+  <ShopsButton
+    name={own.link}
+    permission="linkCreate"
+    again={again}
+    dialog={(shops, close) => <Dialog shops={shops} close={close} />}
+  />
+);

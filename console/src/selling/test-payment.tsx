@@ -7,8 +7,8 @@ import { ActForm } from '../parts/act-form.tsx';
 import { CheckField, PickField, TextField } from '../parts/fields.tsx';
 import { useSend } from '../parts/outcome.tsx';
 import { ObjectLink } from '../parts/texts.tsx';
-import { useSellingWords } from '../words/selling.ts';
-import { useWords } from '../words/words.ts';
+import { sellingWords as own } from '../words/selling.ts';
+import { words } from '../words/words.ts';
 import {
   currency,
   MethodField,
@@ -45,7 +45,6 @@ const planOf = (outcome: PlannedOutcome): Readonly<Record<string, string>> =>
     : { simulator_outcome: 'failed', simulator_failure_code: outcome };
 
 const MadePayment = ({ made: { payment, paymentUrl } }: { readonly made: Made }) => {
-  const own = useSellingWords();
   const { merchantId, id } = payment;
   return (
     <div className="acts">
@@ -60,8 +59,6 @@ const MadePayment = ({ made: { payment, paymentUrl } }: { readonly made: Made })
 };
 
 const Dialog = ({ shops, close }: { readonly shops: Shops; readonly close: () => void }) => {
-  const { acts } = useWords();
-  const own = useSellingWords();
   const key = useKey();
   const [shop, setShop] = useState(shops[0]);
   const [amount, setAmount] = useState('100');
@@ -105,7 +102,7 @@ const Dialog = ({ shops, close }: { readonly shops: Shops; readonly close: () =>
       }
     >
       <ShopField shops={shops} value={shop} set={setShop} />
-      <TextField label={acts.amount(currency)} value={amount} set={setAmount} isNumber />
+      <TextField label={words.acts.amount(currency)} value={amount} set={setAmount} isNumber />
       <MethodField value={method} set={setMethod} />
       <PickField
         label={own.outcome}
@@ -121,7 +118,6 @@ const Dialog = ({ shops, close }: { readonly shops: Shops; readonly close: () =>
 
 /** The button; live mode has none. */
 export const TestPaymentButton = () => {
-  const own = useSellingWords();
   const { mode } = useAddress();
   if (mode !== 'test') return null;
   return (

@@ -20,9 +20,9 @@ import { Tabs, useTab } from '../parts/tabs.tsx';
 import { Money, Moment, Id, PageHead, CustomerLink } from '../parts/texts.tsx';
 import { Fresh, useLiveRows } from '../parts/use-live-rows.tsx';
 import { OfMerchant } from '../parts/whose.tsx';
-import { useSharedWords } from '../words/shared.ts';
-import { useSubscriptionWords, type SubscriptionWords } from '../words/subscriptions.ts';
-import { useWords, type Words } from '../words/words.ts';
+import { sharedWords } from '../words/shared.ts';
+import { subscriptionWords as own } from '../words/subscriptions.ts';
+import { words } from '../words/words.ts';
 import { SubscriptionDrawer } from './subscription.tsx';
 
 const tabs = ['subscriptions', 'tokens'] as const;
@@ -30,10 +30,7 @@ const tabs = ['subscriptions', 'tokens'] as const;
 type Row = graph.SubscriptionRowFragment;
 const statuses = ['pending', 'active', 'past_due', 'paused', 'cancelled'] as const;
 
-export const subscriptionColumns = (
-  words: Words,
-  own: SubscriptionWords,
-): readonly Column<Row>[] => [
+export const subscriptionColumns = (): readonly Column<Row>[] => [
   statusColumn(words.columns.status, own.statuses),
   {
     id: 'price',
@@ -91,12 +88,10 @@ const useSubscriptions = () => {
 
 /** The field; what is chosen is a chip that can be taken away. */
 export const CustomerField = () => {
-  const { findCustomer, customer } = useSubscriptionWords();
-  const { find } = useSharedWords();
   const { search, set } = useAddress();
   const [text, setText] = useState('');
   if (search.customer !== undefined)
-    return <ChosenChip field="customer" text={`${customer} ${search.customer}`} />;
+    return <ChosenChip field="customer" text={`${own.customer} ${search.customer}`} />;
   return (
     <Form
       className="find"
@@ -104,21 +99,19 @@ export const CustomerField = () => {
       send={() => set({ customer: text.trim() || undefined, after: undefined, before: undefined })}
     >
       <input
-        aria-label={findCustomer}
-        placeholder={findCustomer}
+        aria-label={own.findCustomer}
+        placeholder={own.findCustomer}
         value={text}
         onChange={(event) => setText(event.target.value)}
       />
-      <Button>{find}</Button>
+      <Button>{sharedWords.find}</Button>
     </Form>
   );
 };
 
 const SubscriptionList = () => {
-  const words = useWords();
-  const own = useSubscriptionWords();
   const { asked, fresh } = useSubscriptions();
-  const choosable = useMemo(() => subscriptionColumns(words, own), [words, own]);
+  const choosable = useMemo(subscriptionColumns, [words.language]);
   return (
     <>
       <div className="filter-row">
@@ -145,7 +138,7 @@ const SubscriptionList = () => {
 
 type Token = graph.TokensQuery['tokensConnection']['nodes'][number];
 
-const tokenColumns = (words: Words, own: SubscriptionWords): readonly Column<Token>[] => [
+const tokenColumns = (): readonly Column<Token>[] => [
   statusColumn(words.columns.status, own.tokenStatuses),
   {
     name: words.columns.method,
@@ -171,8 +164,6 @@ export const TokenTable = ({
   asked,
   empty,
 }: Pick<Parameters<typeof Listing<Token>>[0], 'asked' | 'empty'>) => {
-  const words = useWords();
-  const own = useSubscriptionWords();
   const { search } = useAddress();
   const { opened: ending, open, close } = useOpened<Token>(asked.again);
   const cancel = useSend(graph.CancelToken);
@@ -191,7 +182,7 @@ export const TokenTable = ({
         name="tokens"
         label={own.tabs.tokens}
         asked={asked}
-        columns={[...tokenColumns(words, own), act]}
+        columns={[...tokenColumns(), act]}
         openKey={search.open?.split('/')[1] ?? null}
         empty={empty}
       />
@@ -212,7 +203,6 @@ export const TokenTable = ({
 };
 
 const TokenList = ({ merchantId }: { readonly merchantId: string }) => {
-  const own = useSubscriptionWords();
   const { search, mode } = useAddress();
   const customerRef = search.customer ?? null;
   const asked = usePage(graph.Tokens, { merchantId, mode, customerRef });
@@ -234,13 +224,11 @@ const TokenList = ({ merchantId }: { readonly merchantId: string }) => {
 };
 
 export const SubscriptionsPage = () => {
-  const words = useWords();
-  const { tabs: names } = useSubscriptionWords();
   const tab = useTab(tabs);
   return (
     <>
       <PageHead name={words.sections.subscriptions} />
-      <Tabs tabs={tabs} names={names} />
+      <Tabs tabs={tabs} names={own.tabs} />
       {tab === 'subscriptions' ? (
         <SubscriptionList />
       ) : (

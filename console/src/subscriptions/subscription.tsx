@@ -15,10 +15,10 @@ import { Empty, Failure } from '../parts/states.tsx';
 import { Skeleton, type ObjectId } from '../parts/table.tsx';
 import { useAsk } from '../parts/use-ask.ts';
 import { useFollow } from '../parts/use-follow.ts';
-import { useSharedWords } from '../words/shared.ts';
-import { useSubscriptionWords } from '../words/subscriptions.ts';
+import { sharedWords } from '../words/shared.ts';
+import { subscriptionWords as own } from '../words/subscriptions.ts';
 import { FailureName } from '../words/failures.tsx';
-import { useWords } from '../words/words.ts';
+import { words } from '../words/words.ts';
 import { reason_max_chars } from '../../../schema/limits.ts';
 import { ActButton, ActForm, useDialogs, type Again, type Closable } from '../parts/act-form.tsx';
 import { ReasonForm } from '../parts/decide.tsx';
@@ -32,7 +32,6 @@ interface ActProps {
 type DialogProps = ActProps & Closable;
 
 const PauseDialog = ({ subscription: { merchantId, id }, close }: DialogProps) => {
-  const own = useSubscriptionWords();
   const pause = useSend(graph.PauseSubscription);
   return (
     <ReasonForm
@@ -49,7 +48,6 @@ const PauseDialog = ({ subscription: { merchantId, id }, close }: DialogProps) =
 };
 
 const ResumeDialog = ({ subscription: { merchantId, id }, close }: DialogProps) => {
-  const own = useSubscriptionWords();
   const resume = useSend(graph.ResumeSubscription);
   return (
     <ActForm
@@ -62,7 +60,6 @@ const ResumeDialog = ({ subscription: { merchantId, id }, close }: DialogProps) 
 };
 
 const CancelDialog = ({ subscription: { merchantId, id }, close }: DialogProps) => {
-  const own = useSubscriptionWords();
   const cancel = useSend(graph.CancelSubscription);
   return (
     <ReasonForm
@@ -79,7 +76,6 @@ const CancelDialog = ({ subscription: { merchantId, id }, close }: DialogProps) 
 const dialogs = { pause: PauseDialog, resume: ResumeDialog, cancel: CancelDialog } as const;
 
 const SubscriptionActs = ({ subscription, again }: ActProps & Again) => {
-  const own = useSubscriptionWords();
   const { press, dialog } = useDialogs(dialogs, { subscription }, again);
   const { status } = subscription;
   if (status === 'cancelled') return null;
@@ -112,8 +108,6 @@ const ChargeLine = ({
   readonly charge: Charge;
   readonly merchantId: string;
 }) => {
-  const words = useWords();
-  const own = useSubscriptionWords();
   const { kind, period, attempt, status, failureCode, paymentId, amount, currency } = charge;
   return (
     <li data-tone={status === 'open' ? 'moving' : tones[status]}>
@@ -135,7 +129,6 @@ const ChargeLine = ({
 };
 
 const Charges = ({ subscription }: { readonly subscription: SubscriptionDetails }) => {
-  const own = useSubscriptionWords();
   const { charges, merchantId } = subscription;
   return (
     <section>
@@ -154,29 +147,24 @@ const Charges = ({ subscription }: { readonly subscription: SubscriptionDetails 
   );
 };
 
-const Upcoming = ({ dates }: { readonly dates: readonly string[] }) => {
-  const own = useSubscriptionWords();
-  return (
-    <section>
-      <h2>{own.upcoming}</h2>
-      {dates.length === 0 ? (
-        <p className="quiet">{own.noUpcoming}</p>
-      ) : (
-        <ul className="chips">
-          {dates.slice(0, 6).map((at) => (
-            <li key={at} className="chip still">
-              <Moment at={at} />
-            </li>
-          ))}
-        </ul>
-      )}
-    </section>
-  );
-};
+const Upcoming = ({ dates }: { readonly dates: readonly string[] }) => (
+  <section>
+    <h2>{own.upcoming}</h2>
+    {dates.length === 0 ? (
+      <p className="quiet">{own.noUpcoming}</p>
+    ) : (
+      <ul className="chips">
+        {dates.slice(0, 6).map((at) => (
+          <li key={at} className="chip still">
+            <Moment at={at} />
+          </li>
+        ))}
+      </ul>
+    )}
+  </section>
+);
 
 const Terms = ({ subscription }: { readonly subscription: SubscriptionDetails }) => {
-  const words = useWords();
-  const own = useSubscriptionWords();
   const { nextChargeAt, retryAt, lastChargeAt, pausedAt, cancelledAt, token } = subscription;
   const at = (moment: string | null) => (moment === null ? null : <Moment at={moment} />);
   return (
@@ -213,13 +201,11 @@ const Terms = ({ subscription }: { readonly subscription: SubscriptionDetails })
 };
 
 const View = ({ merchantId, id, changed }: ObjectId & { readonly changed: () => void }) => {
-  const own = useSubscriptionWords();
-  const shared = useSharedWords();
   const { data, error, again } = useAsk(graph.Subscription, { merchantId, id });
   useFollow(again);
   if (!data) return error ? <Failure error={error} again={again} /> : <Skeleton />;
   const { billingSubscription: subscription } = data;
-  if (!subscription) return <Empty title={shared.notFound} />;
+  if (!subscription) return <Empty title={sharedWords.notFound} />;
   const { amount, currency, status, period, intervalCount } = subscription;
   return (
     <article className="payment">
@@ -245,7 +231,7 @@ const View = ({ merchantId, id, changed }: ObjectId & { readonly changed: () => 
 };
 
 export const SubscriptionDrawer = ({ again }: Again) => (
-  <ObjectDrawer name={useSubscriptionWords().one}>
+  <ObjectDrawer name={own.one}>
     {(merchantId, id) => <View merchantId={merchantId} id={id} changed={again} />}
   </ObjectDrawer>
 );

@@ -6,22 +6,20 @@ import { duration, prettyJson } from '../format.ts';
 import { Chip } from '../parts/filters.tsx';
 import { ActButton, type Closable } from '../parts/act-form.tsx';
 import { Modal } from '../parts/modal.tsx';
-import { useRefusalText } from '../parts/outcome.tsx';
+import { refusalText } from '../parts/outcome.tsx';
 import { Empty, Failure } from '../parts/states.tsx';
 import { Skeleton } from '../parts/table.tsx';
 import { Status, tones, CopyBlock, Id, Moment } from '../parts/texts.tsx';
 import { useAsk } from '../parts/use-ask.ts';
 import { useFollow } from '../parts/use-follow.ts';
-import { useSharedWords } from '../words/shared.ts';
-import { useWebhookWords } from '../words/webhooks.ts';
-import { useWords } from '../words/words.ts';
+import { sharedWords } from '../words/shared.ts';
+import { webhookWords as own } from '../words/webhooks.ts';
+import { words } from '../words/words.ts';
 
 type Row = NonNullable<graph.DeliveryQuery['webhookDelivery']>;
 type Request = NonNullable<Row['request']>;
 
 const Attempts = ({ delivery }: { readonly delivery: Row }) => {
-  const words = useWords();
-  const own = useWebhookWords();
   if (delivery.attemptLog.length === 0) return <p>{words.delivery.noAttempts}</p>;
   return (
     <ol className="timeline">
@@ -36,7 +34,7 @@ const Attempts = ({ delivery }: { readonly delivery: Row }) => {
                     ? words.payment.noAnswer
                     : own.faults[fault]
                   : String(status),
-                duration(durationMs, words.locale),
+                duration(durationMs),
               )}
             </span>
             <Moment at={at} />
@@ -54,15 +52,14 @@ const Attempts = ({ delivery }: { readonly delivery: Row }) => {
 };
 
 const Body = ({ body }: { readonly body: string }) => {
-  const words = useWebhookWords();
   const [isRaw, setRaw] = useState(false);
   return (
     <section>
-      <h2>{words.body}</h2>
-      <div className="chips" role="group" aria-label={words.body}>
+      <h2>{own.body}</h2>
+      <div className="chips" role="group" aria-label={own.body}>
         {([false, true] as const).map((raw) => (
           <Chip key={String(raw)} isOn={isRaw === raw} press={() => setRaw(raw)}>
-            {raw ? words.bytes : words.pretty}
+            {raw ? own.bytes : own.pretty}
           </Chip>
         ))}
       </div>
@@ -151,38 +148,32 @@ const verify = (rawBody, headers, secret) => new Webhook(secret).verify(rawBody,
 const verifierOf = (signature: Signature): string =>
   signature === 'legacy' ? legacy : signature === 'standard' ? standard : ours;
 
-const Reproduce = ({ request, url }: { readonly request: Request; readonly url: string }) => {
-  const words = useWebhookWords();
-  return (
-    <>
-      <Body body={request.body} />
-      <section>
-        <h2>{words.headers}</h2>
-        <pre className="record" tabIndex={0}>
-          {request.headers.map(({ name, value }) => `${name}: ${value}`).join('\n')}
-        </pre>
-      </section>
-      <section>
-        <h2>{words.curl}</h2>
-        <p className="quiet">{words.curlText}</p>
-        <CopyBlock text={curlOf(request, url)} />
-      </section>
-      <section>
-        <h2>{words.verify}</h2>
-        <CopyBlock text={verifierOf(request.signature)} />
-        <p>
-          <a href="/docs/webhooks">{words.verifyMore}</a>
-        </p>
-      </section>
-    </>
-  );
-};
+const Reproduce = ({ request, url }: { readonly request: Request; readonly url: string }) => (
+  <>
+    <Body body={request.body} />
+    <section>
+      <h2>{own.headers}</h2>
+      <pre className="record" tabIndex={0}>
+        {request.headers.map(({ name, value }) => `${name}: ${value}`).join('\n')}
+      </pre>
+    </section>
+    <section>
+      <h2>{own.curl}</h2>
+      <p className="quiet">{own.curlText}</p>
+      <CopyBlock text={curlOf(request, url)} />
+    </section>
+    <section>
+      <h2>{own.verify}</h2>
+      <CopyBlock text={verifierOf(request.signature)} />
+      <p>
+        <a href="/docs/webhooks">{own.verifyMore}</a>
+      </p>
+    </section>
+  </>
+);
 
 const Found = ({ delivery, again }: { readonly delivery: Row; readonly again: () => void }) => {
-  const words = useWords();
-  const own = useWebhookWords();
   const [outcome, setOutcome] = useState('');
-  const refusalText = useRefusalText();
   const [{ fetching }, resend] = useMutation(graph.ResendDelivery);
   const { merchantId, id, status, request } = delivery;
   const send = async (): Promise<void> => {
@@ -218,17 +209,15 @@ const Found = ({ delivery, again }: { readonly delivery: Row; readonly again: ()
 
 /** The drawer of a webhook; `name` is `<merchant>/<delivery>`. */
 export const DeliveryDrawer = ({ name, close }: Closable & { readonly name: string }) => {
-  const { none } = useWords().delivery;
-  const { notFound } = useSharedWords();
   const [merchantId = '', id = ''] = name.split('/');
   const { data, error, again } = useAsk(graph.Delivery, { merchantId, id });
   const found = data?.webhookDelivery;
   useFollow(again, { lists: ['webhook_deliveries'] });
   return (
-    <Modal side title={found?.event.replace('_', '.') ?? none} onClose={close}>
+    <Modal side title={found?.event.replace('_', '.') ?? words.delivery.none} onClose={close}>
       {error && !data && <Failure error={error} again={again} />}
       {!data && !error && <Skeleton />}
-      {data && !found && <Empty title={notFound} />}
+      {data && !found && <Empty title={sharedWords.notFound} />}
       {found && <Found delivery={found} again={again} />}
     </Modal>
   );

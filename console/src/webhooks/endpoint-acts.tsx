@@ -12,9 +12,9 @@ import {
 } from '../parts/act-form.tsx';
 import { PickField, ShopPick, TextField, type Held } from '../parts/fields.tsx';
 import { type Outcome, useSend } from '../parts/outcome.tsx';
-import { useSettingsWords } from '../words/merchant-settings.ts';
-import { useSharedWords } from '../words/shared.ts';
-import { useWords } from '../words/words.ts';
+import { settingsWords as own } from '../words/merchant-settings.ts';
+import { sharedWords } from '../words/shared.ts';
+import { words } from '../words/words.ts';
 
 /* The kinds of webhook events. */
 
@@ -25,49 +25,43 @@ export const eventName = (event: graph.WebhookEvent): string => event.replace('_
 
 const schemes = ['v2', 'standard', 'stripe', 'legacy'] as const satisfies graph.WebhookSignature[];
 
-const SchemeField = ({ value, set }: Held<graph.WebhookSignature>) => {
-  const own = useSettingsWords();
-  return (
-    <>
-      <PickField
-        label={own.signature}
-        value={value}
-        set={set}
-        options={schemes.map((scheme) => [scheme, own.schemes[scheme]] as const)}
-      />
-      <p className="quiet">{value === 'legacy' ? own.schemeLegacy : own.schemeHint}</p>
-    </>
-  );
-};
+const SchemeField = ({ value, set }: Held<graph.WebhookSignature>) => (
+  <>
+    <PickField
+      label={own.signature}
+      value={value}
+      set={set}
+      options={schemes.map((scheme) => [scheme, own.schemes[scheme]] as const)}
+    />
+    <p className="quiet">{value === 'legacy' ? own.schemeLegacy : own.schemeHint}</p>
+  </>
+);
 
 type Endpoint = NonNullable<
   graph.MerchantQuery['merchant']
 >['shops'][number]['webhookEndpoints'][number];
 type DialogProps = MerchantDialog & { readonly endpoint: Endpoint };
 
-const EventsField = ({ value, set }: Held<readonly graph.WebhookEvent[]>) => {
-  const own = useSettingsWords();
-  return (
-    <>
-      <fieldset className="options columns">
-        <legend>{own.events}</legend>
-        {webhookEvents.map((event) => (
-          <label key={event}>
-            <input
-              type="checkbox"
-              checked={value.includes(event)}
-              onChange={({ target }) =>
-                set(target.checked ? [...value, event] : value.filter((one) => one !== event))
-              }
-            />
-            {eventName(event)}
-          </label>
-        ))}
-      </fieldset>
-      <p className="quiet">{own.eventsHint}</p>
-    </>
-  );
-};
+const EventsField = ({ value, set }: Held<readonly graph.WebhookEvent[]>) => (
+  <>
+    <fieldset className="options columns">
+      <legend>{own.events}</legend>
+      {webhookEvents.map((event) => (
+        <label key={event}>
+          <input
+            type="checkbox"
+            checked={value.includes(event)}
+            onChange={({ target }) =>
+              set(target.checked ? [...value, event] : value.filter((one) => one !== event))
+            }
+          />
+          {eventName(event)}
+        </label>
+      ))}
+    </fieldset>
+    <p className="quiet">{own.eventsHint}</p>
+  </>
+);
 
 interface Shop {
   readonly id: string;
@@ -80,8 +74,6 @@ export const AddEndpointDialog = ({
   shops,
   close,
 }: Closable & { readonly shops: readonly [Shop, ...Shop[]] }) => {
-  const { merchants, columns } = useWords();
-  const { chooseShop } = useSharedWords();
   const [shopId, setShopId] = useState(shops[0].id);
   const [url, setUrl] = useState('https://');
   const [events, setEvents] = useState<readonly graph.WebhookEvent[]>([]);
@@ -90,22 +82,22 @@ export const AddEndpointDialog = ({
   const { merchantId } = shops[0];
   return (
     <PolicyForm
-      title={merchants.addEndpoint}
-      consequence={merchants.endpointText}
+      title={words.merchants.addEndpoint}
+      consequence={words.merchants.endpointText}
       isReady={URL.canParse(url)}
       close={close}
       isRepeated
       act={() =>
         add({ merchantId, shopId, url, events: [...events], signature }, (result) => ({
-          done: merchants.endpointSecret,
+          done: words.merchants.endpointSecret,
           copy: signature === 'standard' ? result.standardSecret : result.secret,
         }))
       }
     >
       {shops.length > 1 && (
-        <ShopPick label={chooseShop} shops={shops} value={shopId} set={setShopId} />
+        <ShopPick label={sharedWords.chooseShop} shops={shops} value={shopId} set={setShopId} />
       )}
-      <TextField label={columns.address} value={url} set={setUrl} />
+      <TextField label={words.columns.address} value={url} set={setUrl} />
       <EventsField value={events} set={setEvents} />
       <SchemeField value={signature} set={setSignature} />
     </PolicyForm>
@@ -113,8 +105,6 @@ export const AddEndpointDialog = ({
 };
 
 const EditDialog = ({ merchantId, endpoint, close }: DialogProps) => {
-  const { columns } = useWords();
-  const own = useSettingsWords();
   const [url, setUrl] = useState(endpoint.url);
   const [events, setEvents] = useState<readonly graph.WebhookEvent[]>(endpoint.events);
   const [signature, setSignature] = useState(endpoint.signature);
@@ -128,7 +118,7 @@ const EditDialog = ({ merchantId, endpoint, close }: DialogProps) => {
       close={close}
       act={() => save({ merchantId, id, url, events: [...events], signature }, own.done)}
     >
-      <TextField label={columns.address} value={url} set={setUrl} />
+      <TextField label={words.columns.address} value={url} set={setUrl} />
       <EventsField value={events} set={setEvents} />
       <SchemeField value={signature} set={setSignature} />
     </PolicyForm>
@@ -136,7 +126,6 @@ const EditDialog = ({ merchantId, endpoint, close }: DialogProps) => {
 };
 
 const SwitchDialog = ({ merchantId, endpoint: { id, active }, close }: DialogProps) => {
-  const own = useSettingsWords();
   const enable = useSend(graph.EnableEndpoint);
   const disable = useSend(graph.DisableEndpoint);
   return (
@@ -152,7 +141,6 @@ const SwitchDialog = ({ merchantId, endpoint: { id, active }, close }: DialogPro
 };
 
 const DeleteDialog = ({ merchantId, endpoint: { id, url }, close }: DialogProps) => {
-  const own = useSettingsWords();
   const remove = useSend(graph.DeleteEndpoint);
   return (
     <PolicyForm
@@ -185,7 +173,6 @@ export const RotateDialog = ({
   ) => Promise<Outcome>;
   readonly close: () => void;
 }) => {
-  const own = useSettingsWords();
   const [text, setText] = useState('0');
   const hours = Number(text.trim() || 'none');
   return (
@@ -227,13 +214,11 @@ const dialogs = {
 } as const;
 
 export const EndpointTerms = ({ endpoint }: { readonly endpoint: Endpoint }) => {
-  const { merchants } = useWords();
-  const own = useSettingsWords();
   const { events, signature } = endpoint;
   return (
     <>
       <span className="quiet">
-        {events.length === 0 ? merchants.allEvents : events.map(eventName).join(', ')}
+        {events.length === 0 ? words.merchants.allEvents : events.map(eventName).join(', ')}
       </span>
       <span className="quiet">
         {own.signature}: {own.schemes[signature]}
@@ -248,7 +233,6 @@ export const EndpointActs = ({
   again,
   children,
 }: Omit<DialogProps, 'close'> & Again & { readonly children?: ReactNode }) => {
-  const own = useSettingsWords();
   const { press, dialog } = useDialogs(dialogs, { merchantId, endpoint }, again);
   return (
     <div className="acts">
@@ -278,7 +262,6 @@ export const EndpointLine = ({
   endpoint,
   again,
 }: Omit<DialogProps, 'close'> & Again) => {
-  const own = useSettingsWords();
   const { url, active } = endpoint;
   return (
     <li data-over={!active}>

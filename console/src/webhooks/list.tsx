@@ -12,11 +12,11 @@ import { type Column, objectKey, Skeleton, createdColumn, statusColumn } from '.
 import { useFollow } from '../parts/use-follow.ts';
 import { RangeFilters, StatusChips } from '../parts/filters.tsx';
 import { useWhose } from '../parts/whose.tsx';
-import { useWords, type Words } from '../words/words.ts';
-import { useRefusalText } from '../parts/outcome.tsx';
+import { words } from '../words/words.ts';
+import { refusalText } from '../parts/outcome.tsx';
 import { countText, duration, shortPercent, wholeNumber } from '../format.ts';
 import { ActButton, AddBar, useOpened } from '../parts/act-form.tsx';
-import { useWebhookWords } from '../words/webhooks.ts';
+import { webhookWords as own } from '../words/webhooks.ts';
 import { AddEndpointDialog, EndpointActs, EndpointTerms } from './endpoint-acts.tsx';
 import { failedSince, ReplayDialog } from './replay.tsx';
 
@@ -26,27 +26,25 @@ type Endpoint = Merchant['shops'][number]['webhookEndpoints'][number];
 type Failed = graph.EndpointsQuery['webhookFailures']['nodes'][number];
 
 const Health = ({ health }: Pick<Endpoint, 'health'>) => {
-  const { locale } = useWords();
-  const words = useWebhookWords();
   const { delivered, failed, pending, failing, oldestPendingAt, nextAttemptAt } = health;
   // One that has been tried in vain is no delivery, though it is tried again.
   const ended = delivered + failed + failing;
-  const share = shortPercent(delivered / ended, locale);
+  const share = shortPercent(delivered / ended);
   return (
     <div className="found quiet">
       <span className={failed + failing > 0 ? 'bad' : undefined}>
-        {ended === 0 ? words.noRate : words.rate(share)}
+        {ended === 0 ? own.noRate : own.rate(share)}
       </span>
-      {pending > 0 && <span>{words.pending(wholeNumber(pending, locale))}</span>}
-      {failing > 0 && <span className="bad">{words.failing(wholeNumber(failing, locale))}</span>}
+      {pending > 0 && <span>{own.pending(wholeNumber(pending))}</span>}
+      {failing > 0 && <span className="bad">{own.failing(wholeNumber(failing))}</span>}
       {oldestPendingAt !== null && (
         <span>
-          {words.oldest} <Moment at={oldestPendingAt} />
+          {own.oldest} <Moment at={oldestPendingAt} />
         </span>
       )}
       {nextAttemptAt !== null && (
         <span>
-          {words.next} <Moment at={nextAttemptAt} />
+          {own.next} <Moment at={nextAttemptAt} />
         </span>
       )}
     </div>
@@ -55,14 +53,11 @@ const Health = ({ health }: Pick<Endpoint, 'health'>) => {
 
 /** What the buttons do at once: a sample event, and the pending deliveries; the outcome in words. */
 const useAtOnce = (merchantId: string, id: string, again: () => void) => {
-  const { locale } = useWords();
-  const words = useWebhookWords();
-  const refusalText = useRefusalText();
   const [outcome, setOutcome] = useState('');
   const [{ fetching: isTesting }, send] = useMutation(graph.TestEndpoint);
   const [{ fetching: isRetrying }, retryPending] = useMutation(graph.RetryPending);
   const test = async (): Promise<void> => {
-    setOutcome(words.testing);
+    setOutcome(own.testing);
     const { data, error } = await send({ merchantId, id });
     const result = data?.webhookEndpointTest;
     if (result?.__typename !== 'WebhookEndpointTested')
@@ -70,8 +65,8 @@ const useAtOnce = (merchantId: string, id: string, again: () => void) => {
     const { status, durationMs } = result;
     return setOutcome(
       status === null
-        ? words.noAnswer(words.faults[result.fault ?? 'other'])
-        : words.answered(status, duration(durationMs, locale)),
+        ? own.noAnswer(own.faults[result.fault ?? 'other'])
+        : own.answered(status, duration(durationMs)),
     );
   };
   const retry = async (): Promise<void> => {
@@ -84,7 +79,7 @@ const useAtOnce = (merchantId: string, id: string, again: () => void) => {
       count += result.count;
       hasMore = result.hasMore;
     }
-    setOutcome(words.retried(wholeNumber(count, locale)));
+    setOutcome(own.retried(wholeNumber(count)));
     return again();
   };
   return {
@@ -104,32 +99,30 @@ interface CardProps {
 
 /** The buttons that send something now, before those of the settings. */
 const SendingActs = ({ merchantId, endpoint, failed, again }: Omit<CardProps, 'shopName'>) => {
-  const { locale } = useWords();
-  const words = useWebhookWords();
   const { opened, open, close } = useOpened<Failed>(again);
   const { id, active, health } = endpoint;
   const { outcome, test, retry } = useAtOnce(merchantId, id, again);
-  const count = failed && countText(failed.count, locale);
-  const barred = active ? words.replayNone : words.replayDisabled;
+  const count = failed && countText(failed.count);
+  const barred = active ? own.replayNone : own.replayDisabled;
   return (
     <>
       <EndpointActs merchantId={merchantId} endpoint={endpoint} again={again}>
         <ActButton permission="webhookEndpointTest" onPress={test}>
-          {words.test}
+          {own.test}
         </ActButton>
         <ActButton
           permission="webhookDeliveriesResendFailed"
           barred={failed && active ? undefined : barred}
           onPress={() => open(failed)}
         >
-          {count === null ? words.replay : words.replayCount(count)}
+          {count === null ? own.replay : own.replayCount(count)}
         </ActButton>
         <ActButton
           permission="webhookDeliveriesRetry"
-          barred={health.pending > 0 ? undefined : words.retryNone}
+          barred={health.pending > 0 ? undefined : own.retryNone}
           onPress={retry}
         >
-          {words.retry}
+          {own.retry}
         </ActButton>
       </EndpointActs>
       <p role="status">{outcome}</p>
@@ -146,14 +139,13 @@ const SendingActs = ({ merchantId, endpoint, failed, again }: Omit<CardProps, 's
 };
 
 const EndpointCard = ({ shopName, ...of }: CardProps) => {
-  const { disabled } = useWebhookWords();
   const { endpoint } = of;
   const { url, active, health } = endpoint;
   return (
     <li className="card" data-over={!active}>
       <div className="line">
         <strong className="cut">{url}</strong>
-        <span className="quiet">{active ? shopName : disabled}</span>
+        <span className="quiet">{active ? shopName : own.disabled}</span>
       </div>
       <span className="stack">
         <EndpointTerms endpoint={endpoint} />
@@ -165,8 +157,6 @@ const EndpointCard = ({ shopName, ...of }: CardProps) => {
 };
 
 const EndpointCards = ({ merchantId }: { readonly merchantId: string }) => {
-  const { merchants } = useWords();
-  const words = useWebhookWords();
   const { mode } = useAddress();
   const { data, error, again } = useAsk(graph.Endpoints, {
     merchantId,
@@ -183,12 +173,12 @@ const EndpointCards = ({ merchantId }: { readonly merchantId: string }) => {
   return (
     <>
       {first && (
-        <AddBar permission="webhookEndpointCreate" name={merchants.addEndpoint} again={again}>
+        <AddBar permission="webhookEndpointCreate" name={words.merchants.addEndpoint} again={again}>
           {(close) => <AddEndpointDialog shops={[first, ...others]} close={close} />}
         </AddBar>
       )}
-      {all.length === 0 && <p className="quiet">{words.noEndpoints}</p>}
-      <ul className="cards" aria-label={words.endpoints}>
+      {all.length === 0 && <p className="quiet">{own.noEndpoints}</p>}
+      <ul className="cards" aria-label={own.endpoints}>
         {all.map(({ name, endpoint }) => (
           <EndpointCard
             key={endpoint.id}
@@ -212,7 +202,7 @@ const LaterDrawer = later(async () => (await import('./delivery.tsx')).DeliveryD
 type Row = graph.DeliveriesQuery['webhookDeliveries']['nodes'][number];
 const statuses = ['pending', 'delivered', 'failed'] as const;
 
-const columnsOf = (words: Words): readonly Column<Row>[] => [
+const columnsOf = (): readonly Column<Row>[] => [
   statusColumn(words.columns.status, words.delivery.statuses),
   { id: 'event', name: words.columns.event, cell: ({ event }) => event.replace('_', '.') },
   {
@@ -257,9 +247,8 @@ const useDeliveries = () => {
 };
 
 export const WebhooksPage = () => {
-  const words = useWords();
   const { search, set } = useAddress();
-  const columns = useMemo(() => columnsOf(words), [words]);
+  const columns = useMemo(columnsOf, [words.language]);
   const { asked, owner, status } = useDeliveries();
   const isOfAll = owner === null;
   return (

@@ -6,10 +6,10 @@ import { useAddress } from '../address.ts';
 import { fromZoneField, startOfDay, toZoneField, wholeNumber } from '../format.ts';
 import { Button } from '../parts/button.tsx';
 import { Modal } from '../parts/modal.tsx';
-import { useRefusalText } from '../parts/outcome.tsx';
+import { refusalText } from '../parts/outcome.tsx';
 import { useAsk } from '../parts/use-ask.ts';
-import { useWebhookWords } from '../words/webhooks.ts';
-import { useWords } from '../words/words.ts';
+import { webhookWords as own } from '../words/webhooks.ts';
+import { words } from '../words/words.ts';
 
 interface OfEndpoint {
   readonly merchantId: string;
@@ -41,7 +41,6 @@ type State =
 
 const useReplay = (failed: Failed, since: string) => {
   const client = useClient();
-  const refusalText = useRefusalText();
   const [state, setState] = useState<State>({ kind: 'asked' });
   const isStopped = useRef(false);
   useEffect(() => () => void (isStopped.current = true), []);
@@ -64,9 +63,6 @@ const useReplay = (failed: Failed, since: string) => {
 };
 
 const Count = ({ failed, since }: { readonly failed: Failed; readonly since: string }) => {
-  const { locale } = useWords();
-  const words = useWebhookWords();
-  const refusalText = useRefusalText();
   const { data, error } = useAsk(
     graph.FailedDeliveries,
     { ...failed, since },
@@ -74,26 +70,24 @@ const Count = ({ failed, since }: { readonly failed: Failed; readonly since: str
     'network-only',
   );
   if (error) return <p className="bad">{refusalText(null, error)}</p>;
-  if (!data) return <p className="quiet">{words.counting}</p>;
+  if (!data) return <p className="quiet">{own.counting}</p>;
   const total = data.webhookDeliveries.totalCount;
-  const count = wholeNumber(total?.count ?? 0, locale);
-  if (!total || total.count === 0) return <p>{words.countNone}</p>;
-  return <p>{total.isExact ? words.count(count) : words.countMore(count)}</p>;
+  const count = wholeNumber(total?.count ?? 0);
+  if (!total || total.count === 0) return <p>{own.countNone}</p>;
+  return <p>{total.isExact ? own.count(count) : own.countMore(count)}</p>;
 };
 
 export const ReplayDialog = ({ close, from, ...of }: ReplayProps) => {
   const failed = { ...of, mode: useAddress().mode };
-  const { locale, exports, ...common } = useWords();
-  const words = useWebhookWords();
   const [since, setSince] = useState(from);
   const { state, run, stop } = useReplay(failed, since);
-  const sent = 'sent' in state ? wholeNumber(state.sent, locale) : '';
+  const sent = 'sent' in state ? wholeNumber(state.sent) : '';
   return (
-    <Modal title={words.replayTitle} onClose={close}>
+    <Modal title={own.replayTitle} onClose={close}>
       {state.kind === 'asked' && (
         <>
           <label className="field">
-            {words.since}
+            {own.since}
             <input
               type="datetime-local"
               defaultValue={toZoneField(new Date(since))}
@@ -107,19 +101,19 @@ export const ReplayDialog = ({ close, from, ...of }: ReplayProps) => {
         </>
       )}
       <div role="status">
-        {state.kind === 'running' && <p>{words.progress(sent)}</p>}
-        {state.kind === 'stopped' && <p>{words.stopped(sent)}</p>}
-        {state.kind === 'finished' && <p className="done">{words.finished(sent)}</p>}
+        {state.kind === 'running' && <p>{own.progress(sent)}</p>}
+        {state.kind === 'stopped' && <p>{own.stopped(sent)}</p>}
+        {state.kind === 'finished' && <p className="done">{own.finished(sent)}</p>}
         {state.kind === 'refused' && <p className="bad">{state.message}</p>}
       </div>
       <footer className="dialog-foot">
-        <Button press={close}>{common.close}</Button>
+        <Button press={close}>{words.close}</Button>
         {state.kind === 'asked' && (
           <Button isMain press={() => void run()}>
-            {words.go}
+            {own.go}
           </Button>
         )}
-        {state.kind === 'running' && <Button press={stop}>{exports.stop}</Button>}
+        {state.kind === 'running' && <Button press={stop}>{words.exports.stop}</Button>}
       </footer>
     </Modal>
   );

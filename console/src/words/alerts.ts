@@ -2,9 +2,7 @@
 import { sectionWords, type Pair } from './table.ts';
 import type * as graph from '../../../schema/generated/console.ts';
 
-export type AlertWords = ReturnType<typeof useAlertWords>;
-
-export const useAlertWords = sectionWords({
+export const alertWords = sectionWords({
   actors: {
     key: ['API key', 'ключ API'],
     service: ['the service', 'сервис'],
@@ -106,7 +104,7 @@ export const useAlertWords = sectionWords({
 
 /* The words of what an alert found. */
 
-export const useAlertFactWords = sectionWords({
+export const alertFactWords = sectionWords({
   details: ['Details', 'Подробности'],
   subject: ['Id', 'ID'],
   names: {

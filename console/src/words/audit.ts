@@ -2,7 +2,7 @@
 import { actionNames } from './audit-actions.ts';
 import { sectionWords } from './table.ts';
 
-export const useSubjectWords = sectionWords({
+export const subjectWords = sectionWords({
   field: ['Field', 'Поле'],
   nothing: ['nothing', 'пусто'],
   kinds: {
@@ -37,10 +37,7 @@ export const useSubjectWords = sectionWords({
   },
 });
 
-export const useActionNames = sectionWords(actionNames);
+const names: Readonly<Record<string, string>> = sectionWords(actionNames);
 
 /** Returns an action's name; for an action newer than this page, its code. */
-export const useActionName = (): ((action: string) => string) => {
-  const names: Readonly<Record<string, string>> = useActionNames();
-  return (action) => names[action] ?? action;
-};
+export const actionName = (action: string): string => names[action] ?? action;

@@ -1,7 +1,7 @@
 /** The words of the health of banks. */
 import { sectionWords } from './table.ts';
 
-export const useBankWords = sectionWords({
+export const bankWords = sectionWords({
   explained: [
     'Calls to banks over all merchants, up to ten seconds old. A decline is an answer; no answer is a failure.',
     'Вызовы банков по всем мерчантам, с задержкой до 10 секунд. Отказ банка — тоже ответ; при сбое ответа нет.',

@@ -7,7 +7,7 @@ import type { PaymentDetails } from '../payments/shown.tsx';
 import { sectionWords } from './table.ts';
 
 /** The words around the message. */
-export const useBuyerWords = sectionWords({
+export const buyerWords = sectionWords({
   title: ['For the buyer', 'Для покупателя'],
   language: ["Buyer's language", 'Язык покупателя'],
 });

@@ -1,7 +1,7 @@
 /** The words of a customer's page, of notes on payments, and of erasing personal data. */
 import { sectionWords } from './table.ts';
 
-export const useCustomerWords = sectionWords({
+export const customerWords = sectionWords({
   customer: ['Customer', 'Клиент'],
   noPayments: ['No payments with this reference', 'Нет платежей с таким номером клиента'],
   none: ['None.', 'Нет.'],
@@ -19,7 +19,7 @@ export const useCustomerWords = sectionWords({
   ],
 });
 
-export const useErasureWords = sectionWords({
+export const erasureWords = sectionWords({
   title: ['Erase personal data', 'Удалить персональные данные'],
   of: {
     payment: [

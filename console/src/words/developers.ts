@@ -14,7 +14,7 @@ const scopeNames: CodePairs = {
   'api:recurrent:charge': ['charge saved methods', 'списывать с сохранённых способов'],
 };
 
-export const useDeveloperWords = sectionWords({
+export const developerWords = sectionWords({
   tabs: {
     keys: ['Keys', 'Ключи'],
     requests: ['Requests', 'Запросы'],
@@ -218,9 +218,8 @@ export const useDeveloperWords = sectionWords({
   deliveries: ['Deliveries', 'Доставки'],
   noDeliveries: ['None: no endpoint asked for it.', 'Нет: ни один адрес его не ждал.'],
 });
-export type DeveloperWords = ReturnType<typeof useDeveloperWords>;
 
-export const useReadinessWords = sectionWords({
+export const readinessWords = sectionWords({
   ready: [
     'Nothing is missing: this shop can take real money.',
     'Всё готово: магазин может принимать настоящие деньги.',
@@ -298,11 +297,10 @@ export const useReadinessWords = sectionWords({
   by: (methods: string) => [`By: ${methods}`, `Способы: ${methods}`],
   go: ['Open', 'Открыть'],
 });
-export type ReadinessWords = ReturnType<typeof useReadinessWords>;
 
 /* The words of the request log. */
 
-export const useRequestWords = sectionWords({
+export const requestWords = sectionWords({
   intro: [
     'Calls with this shop’s keys of the last 7 days that were refused or failed, and those that created something. A call appears within 5 seconds.',
     'Вызовы с ключами магазина за последние 7 дней: с отказом, с ошибкой и те, что что-то создали. Вызов появляется в течение 5 секунд.',
@@ -352,4 +350,3 @@ export const useRequestWords = sectionWords({
   madeBy: ['Created by', 'Создан'],
   creating: ['The call that created it', 'Вызов, который его создал'],
 });
-export type RequestWords = ReturnType<typeof useRequestWords>;

@@ -17,7 +17,7 @@ const decision = {
   ],
 } satisfies WordTable;
 
-export const useDraftWords = sectionWords({
+export const draftWords = sectionWords({
   ...decision,
   one: ['Payout', 'Выплата'],
   completed: ['Completed', 'Завершена'],
@@ -155,11 +155,11 @@ export const useDraftWords = sectionWords({
     card: ['This is not the number of the card of this draft.', 'Это не номер карты из черновика.'],
   },
 });
-export type DraftWords = ReturnType<typeof useDraftWords>;
+export type DraftWords = typeof draftWords;
 
 /* The words of proposed refunds. */
 
-export const useRefundDraftWords = sectionWords({
+export const refundDraftWords = sectionWords({
   ...decision,
   tabs: {
     refunds: ['Refunds', 'Возвраты'],
@@ -238,7 +238,7 @@ export const useRefundDraftWords = sectionWords({
     ],
   },
 });
-export type RefundDraftWords = ReturnType<typeof useRefundDraftWords>;
+export type RefundDraftWords = typeof refundDraftWords;
 
 /* The words of deciding several payout drafts at once. */
 
@@ -247,7 +247,7 @@ const payouts = (count: number): string => (count === 1 ? '1 payout' : `${count}
 const payoutsRu = (count: number): string =>
   `${count} ${plural(count, 'выплату', 'выплаты', 'выплат')}`;
 
-export const useManyDraftsWords = sectionWords({
+export const manyDraftsWords = sectionWords({
   label: ['Chosen drafts', 'Выбранные черновики'],
   choose: (to: string) => [`Choose: ${to}`, `Выбрать: ${to}`],
   chooseAll: ['Choose all that wait', 'Выбрать все ожидающие'],
@@ -301,7 +301,7 @@ export const useManyDraftsWords = sectionWords({
 
 /* The words of payouts from a file. */
 
-export const useBatchWords = sectionWords({
+export const batchWords = sectionWords({
   title: ['Payouts from a file', 'Выплаты из файла'],
   text: [
     'A CSV or XLSX file with a head line: amount, phone and bank, or account and BIK; name, INN and purpose if you have them. Each line becomes a draft, which another person approves.',
@@ -377,4 +377,3 @@ export const useBatchWords = sectionWords({
   sample: ['A sample file', 'Пример файла'],
   reason: ['What it is for, where the line does not say', 'Назначение, если его нет в строке'],
 });
-export type BatchWords = ReturnType<typeof useBatchWords>;

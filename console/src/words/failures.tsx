@@ -1,7 +1,7 @@
 /** The words of failure codes. A code without words is shown as it is: it is searched for by it. */
 import { sectionWords, type CodePairs } from './table.ts';
 
-const useNamed = sectionWords<CodePairs>({
+const names = sectionWords<CodePairs>({
   do_not_honor: ['declined by the bank', 'банк отказал'],
   generic_decline: ['declined without a reason', 'отказ без причины'],
   insufficient_funds: ['not enough money', 'не хватает денег'],
@@ -44,13 +44,8 @@ const useNamed = sectionWords<CodePairs>({
   refund_window_closed: ['too late for a refund', 'срок возврата прошёл'],
 });
 
-export const useFailureName = (): ((code: string) => string) => {
-  const names = useNamed();
-  return (code) => names[code] ?? code;
-};
+export const failureName = (code: string): string => names[code] ?? code;
 
 /** A code in words; the code itself is under the pointer. */
-export const FailureName = ({ code }: { readonly code: string }) => {
-  const nameOf = useFailureName();
-  return code === '' ? null : <span title={code}>{nameOf(code)}</span>;
-};
+export const FailureName = ({ code }: { readonly code: string }) =>
+  code === '' ? null : <span title={code}>{failureName(code)}</span>;

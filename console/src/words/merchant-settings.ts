@@ -1,7 +1,7 @@
 /** The words of what is set for a merchant, its shops and their endpoints. */
 import { sectionWords } from './table.ts';
 
-export const useSettingsWords = sectionWords({
+export const settingsWords = sectionWords({
   general: ['Merchant', 'Мерчант'],
   support: ['Support refunds by itself', 'Поддержка возвращает сама'],
   supportSet: ['Limit refunds by support', 'Предел возвратов поддержки'],
@@ -120,7 +120,7 @@ export const useSettingsWords = sectionWords({
 
 /* The words of who a merchant is, what it turns over and what it pays. */
 
-export const useProfileWords = sectionWords({
+export const profileWords = sectionWords({
   title: ['Details', 'Реквизиты'],
   text: [
     'Buyers see the legal name, the contacts and the offer on the payment page.',

@@ -70,7 +70,7 @@ const wrongInRussian = (message: string, fields: NonNullable<Refusal['fields']>)
   return `${badRequest}: ${known.length > 0 ? known.join('; ') : message}`;
 };
 
-export const useOutcomeWords = sectionWords({
+export const outcomeWords = sectionWords({
   unknown: [
     'No answer came: it is not known whether it was done.',
     'Ответ не пришёл: неизвестно, выполнено ли это.',

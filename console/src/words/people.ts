@@ -1,7 +1,7 @@
 /** The words of who is logged in. */
 import { sectionWords } from './table.ts';
 
-export const usePeopleWords = sectionWords({
+export const peopleWords = sectionWords({
   title: ['People', 'Люди'],
   now: ['Logged in now', 'Сейчас в консоли'],
   text: [

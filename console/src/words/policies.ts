@@ -2,7 +2,7 @@
 import type * as graph from '../../../schema/generated/console.ts';
 import { sectionWords, type Pair } from './table.ts';
 
-export const usePolicyWords = sectionWords({
+export const policyWords = sectionWords({
   tabs: {
     routes: ['Routes', 'Маршруты'],
     accounts: ['Accounts at acquirers', 'Счета у эквайеров'],
@@ -188,4 +188,3 @@ export const usePolicyWords = sectionWords({
     `Ключи sk_live_ мерчанта «${name}» через секунду получат отказ. Начатые оплаты продолжатся.`,
   ],
 });
-export type PolicyWords = ReturnType<typeof usePolicyWords>;

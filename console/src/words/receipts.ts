@@ -1,8 +1,7 @@
 /** The words of receipts, and of making the closing one. */
 import { sectionWords } from './table.ts';
-export type ReceiptWords = ReturnType<typeof useReceiptWords>;
 
-export const useReceiptWords = sectionWords({
+export const receiptWords = sectionWords({
   statuses: {
     pending: ['Pending', 'В пути'],
     registered: ['Registered', 'Пробит'],
@@ -24,7 +23,7 @@ export const useReceiptWords = sectionWords({
   none: ['No receipt fits these filters', 'С этими фильтрами чеков нет'],
 });
 
-export const useClosingWords = sectionWords({
+export const closingWords = sectionWords({
   title: ['Make the closing receipt', 'Пробить закрывающий чек'],
   text: (amount: string) => [
     `The goods were handed over: the cash register makes a receipt of ${amount} as full payment, once. No money moves.`,

@@ -4,7 +4,7 @@ import type { Mistake } from '../reconciliation/read-registry.ts';
 import type { ChosenField } from '../reconciliation/registry-layouts.ts';
 import { plural, sectionWords, type Pair } from './table.ts';
 
-export const useReconciliationWords = sectionWords({
+export const reconciliationWords = sectionWords({
   tabs: {
     differences: ['Differences', 'Расхождения'],
     runs: ['Registries', 'Реестры'],
@@ -196,9 +196,8 @@ export const useReconciliationWords = sectionWords({
     'С этим номером уже учтено: ещё раз не учитываем.',
   ],
 });
-export type ReconciliationWords = ReturnType<typeof useReconciliationWords>;
 
-export const useLedgerWords = sectionWords({
+export const ledgerWords = sectionWords({
   after: ['Balance after', 'Баланс после'],
   afterOfShop: ['Balance of the shop after', 'Баланс магазина после'],
   reserved: (amount: string) => [
@@ -214,4 +213,3 @@ export const useLedgerWords = sectionWords({
   closing: ['At its end', 'На конец периода'],
   none: ['No movements with these filters', 'С такими фильтрами движений нет'],
 });
-export type LedgerWords = ReturnType<typeof useLedgerWords>;

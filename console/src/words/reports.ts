@@ -1,7 +1,7 @@
 /** The words of home and of reports: numbers, the closing of a span, what needs a person. */
 import { sectionWords } from './table.ts';
 
-export const useReportWords = sectionWords({
+export const reportWords = sectionWords({
   paid: ['Paid', 'Оплачено'],
   successRate: ['Success rate', 'Доля успешных'],
   refunded: ['Refunded', 'Возвращено'],
@@ -81,9 +81,8 @@ export const useReportWords = sectionWords({
     'Выберите период длиннее или другой режим.',
   ],
 });
-export type ReportWords = ReturnType<typeof useReportWords>;
 
-export const useClosingWords = sectionWords({
+export const closingWords = sectionWords({
   tabs: {
     statistics: ['Statistics', 'Статистика'],
     closing: ['Closing', 'Закрытие месяца'],
@@ -131,9 +130,7 @@ export const useClosingWords = sectionWords({
   ],
   chooseShop: ['Shop to show; the file has all of them', 'Магазин на экране; в файле будут все'],
 });
-export type ClosingWords = ReturnType<typeof useClosingWords>;
-
-export const useNeededWords = sectionWords({
+export const neededWords = sectionWords({
   webhooks: (count: string) => [`Failed webhooks: ${count}`, `Недоставленные вебхуки: ${count}`],
   draft: ['A payout to approve', 'Выплата на одобрение'],
   refund: ['A refund to approve', 'Возврат на одобрение'],

@@ -2,7 +2,7 @@
 import { sectionWords, type Pair } from './table.ts';
 import type * as graph from '../../../schema/generated/console.ts';
 
-export const useSellingWords = sectionWords({
+export const sellingWords = sectionWords({
   test: ['Make a test payment', 'Создать тестовый платёж'],
   testText: [
     'A payment in test mode, as a program would make it. Open its page and pay: no money moves.',
@@ -63,7 +63,7 @@ export const useSellingWords = sectionWords({
 
 /* The words of payment links. */
 
-export const useLinkWords = sectionWords({
+export const linkWords = sectionWords({
   one: ['Payment link', 'Платёжная ссылка'],
   anyMethod: ['Any', 'Любой'],
   statuses: {
@@ -103,4 +103,3 @@ export const useLinkWords = sectionWords({
   ],
   endDone: ['The link has ended.', 'Ссылка закрыта.'],
 });
-export type LinkWords = ReturnType<typeof useLinkWords>;

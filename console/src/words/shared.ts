@@ -1,7 +1,7 @@
 /** Words that several sections share: choices, lists with their filters and columns, settings. */
 import { sectionWords } from './table.ts';
 
-export const useSharedWords = sectionWords({
+export const sharedWords = sectionWords({
   choose: ['Choose a merchant', 'Выберите мерчанта'],
   chooseText: ['This is kept merchant by merchant.', 'Это хранится отдельно у каждого мерчанта.'],
   findMerchant: ['Part of a name or id', 'Часть названия или ID'],

@@ -12,7 +12,7 @@ const everyInRussian = (count: number) =>
         year: `раз в ${count} ${plural(count, 'год', 'года', 'лет')}`,
       };
 
-export const useSubscriptionWords = sectionWords({
+export const subscriptionWords = sectionWords({
   one: ['Subscription', 'Подписка'],
   tabs: {
     subscriptions: ['Subscriptions', 'Подписки'],
@@ -107,4 +107,3 @@ export const useSubscriptionWords = sectionWords({
   reason: ['Reason', 'Причина'],
   reasonHint: ['For the audit log', 'Для журнала'],
 });
-export type SubscriptionWords = ReturnType<typeof useSubscriptionWords>;

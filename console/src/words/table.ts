@@ -1,5 +1,5 @@
 /** Tables of words: each word in English, and beside it in Russian. */
-import { useSettings } from '../settings.ts';
+import { settingsNow } from '../settings.ts';
 
 export type Pair<Word = unknown> = readonly [english: Word, russian: Word];
 /** The words of codes; a newer service may send codes without words. */
@@ -20,19 +20,28 @@ type WordsOf<Table> = {
 
 const isPair = (value: Pair | WordTable): value is Pair => Array.isArray(value);
 
-const wordsIn = (table: WordTable, language: 0 | 1): Readonly<Record<string, unknown>> =>
-  Object.fromEntries(
-    Object.entries(table).map(([name, value]) => {
-      if (typeof value === 'function')
-        return [name, (...values: never[]) => value(...values)[language]];
-      return [name, isPair(value) ? value[language] : wordsIn(value, language)];
-    }),
-  );
+const inLanguage = ([english, russian]: Pair): unknown =>
+  settingsNow().language === 'en' ? english : russian;
 
-/** The words of one section, which are loaded with its screens. */
-export const sectionWords = <Table extends WordTable>(table: Table): (() => WordsOf<Table>) => {
-  const both = { en: wordsIn(table, 0), ru: wordsIn(table, 1) };
-  return () => both[useSettings().language] as WordsOf<Table>;
+const readerOf = (value: WordTable[string]): (() => unknown) => {
+  if (typeof value === 'function') {
+    const say = (...values: never[]): unknown => inLanguage(value(...values));
+    return () => say;
+  }
+  if (isPair(value)) return () => inLanguage(value);
+  const section = sectionWords(value);
+  return () => section;
+};
+
+/**
+ * The words of one section, which are loaded with its screens. Each is read in the language of the
+ * moment: when the settings change, the screens are drawn anew.
+ */
+export const sectionWords = <Table extends WordTable>(table: Table): WordsOf<Table> => {
+  const words = {};
+  for (const [name, value] of Object.entries(table))
+    Object.defineProperty(words, name, { enumerable: true, get: readerOf(value) });
+  return words as WordsOf<Table>;
 };
 
 const rules = new Intl.PluralRules('ru');

@@ -28,7 +28,7 @@ const answers: CodePairs = {
   threw: ['no answer', 'ответа нет'],
 };
 
-export const useTimelineWords = sectionWords({
+export const timelineWords = sectionWords({
   title: ['Timeline', 'Что происходило'],
   statuses: {
     pending: ['Created', 'Создан'],
@@ -109,4 +109,3 @@ export const useTimelineWords = sectionWords({
   ],
   receiptSent: ['The receipt is being resent.', 'Чек отправлен ещё раз.'],
 });
-export type TimelineWords = ReturnType<typeof useTimelineWords>;

@@ -1,9 +1,7 @@
 /** The words of webhooks: endpoints, deliveries, replays. */
 import { sectionWords } from './table.ts';
 
-export type WebhookWords = ReturnType<typeof useWebhookWords>;
-
-export const useWebhookWords = sectionWords({
+export const webhookWords = sectionWords({
   endpoints: ['Endpoints', 'Адреса'],
   noEndpoints: ['No endpoint: events go nowhere.', 'Адреса нет: события никуда не уходят.'],
   disabled: ['Disabled', 'Отключён'],

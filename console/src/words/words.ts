@@ -2,7 +2,7 @@
 import { objectWords } from './objects.ts';
 import { plural, sectionWords } from './table.ts';
 
-export const useWords = sectionWords({
+export const words = sectionWords({
   ...objectWords,
   language: ['en', 'ru'],
   locale: ['en-GB', 'ru-RU'],
@@ -202,5 +202,3 @@ export const useWords = sectionWords({
     go: ['Log in', 'Войти'],
   },
 });
-
-export type Words = ReturnType<typeof useWords>;
