@@ -1,6 +1,6 @@
 /** The items that need attention, the most urgent and newest first, with links and actions. */
 import { Link } from '@tanstack/react-router';
-import { Fragment, useRef, useState, type ReactNode } from 'react';
+import { useRef, useState, type ReactNode } from 'react';
 import * as graph from '../../../schema/generated/console.ts';
 import {
   AlertBehind,
@@ -43,20 +43,35 @@ const followed: Followed = {
   ],
 };
 
-interface LineProps {
-  /** The merchant's name, where lines of several are listed. */
-  readonly whose: string;
+/** The list is frozen while one of its dialogs is open, so that the result can be read. */
+interface Again {
+  readonly again: () => void;
+  readonly hold: (isHeld: boolean) => void;
+}
+
+interface NeededLine {
+  readonly key: string;
   readonly at: string;
+  /** The merchant that it is about; null: the platform. */
+  readonly merchantId: string | null;
   readonly name: string;
   /** The list that has it, and its filters there. */
   readonly to: '/alerts' | '/webhooks' | '/payouts' | '/refunds' | '/reconciliation';
   readonly search: Search;
   readonly text?: string;
   readonly detail?: ReactNode;
-  readonly children: ReactNode;
+  readonly acts: (list: Again) => ReactNode;
 }
 
-const Line = ({ whose, at, name, to, search, text = '', detail, children }: LineProps) => {
+const Line = ({
+  line: { at, name, to, search, text = '', detail, acts },
+  whose,
+  ...list
+}: Again & {
+  readonly line: NeededLine;
+  /** The merchant's name, where lines of several are listed. */
+  readonly whose: string;
+}) => {
   const here = useAddress().search;
   return (
     <li>
@@ -69,18 +84,12 @@ const Line = ({ whose, at, name, to, search, text = '', detail, children }: Line
         {detail}
       </span>
       <Moment at={at} />
-      <div className="acts">{children}</div>
+      <div className="acts">{acts(list)}</div>
     </li>
   );
 };
 
-/** The list is frozen while one of its dialogs is open, so that the result can be read. */
-interface Again extends Pick<LineProps, 'whose'> {
-  readonly again: () => void;
-  readonly hold: (isHeld: boolean) => void;
-}
-
-const AlertActs = ({ alert, ...list }: Omit<Again, 'whose'> & { readonly alert: Alert }) => {
+const AlertActs = ({ alert, ...list }: Again & { readonly alert: Alert }) => {
   const { subject } = useViewer();
   const [message, setMessage] = useState('');
   const assign = useAssign(alert);
@@ -103,118 +112,82 @@ const AlertActs = ({ alert, ...list }: Omit<Again, 'whose'> & { readonly alert: 
   );
 };
 
-const AlertLine = ({ alert, whose, ...list }: Again & { readonly alert: Alert }) => {
-  const { kind, severity, assignee, raisedAt } = alert;
-  return (
-    <Line
-      whose={whose}
-      at={raisedAt}
-      name={words.alert.kinds[kind]}
-      to="/alerts"
-      search={{ severity, ...(assignee ? { assignee } : {}) }}
-      text={assignee ? `${own.yours} · ${alertWords.sentences[kind]}` : alertWords.sentences[kind]}
-      detail={<AlertBehind alert={alert} />}
-    >
-      <SubjectLink alert={alert} />
-      <AlertActs alert={alert} {...list} />
-    </Line>
-  );
-};
-
-const WebhooksLine = ({ failed, whose, ...list }: Again & { readonly failed: FailedEndpoint }) => {
-  const { merchantId, endpointId, url, oldestAt, count } = failed;
-  return (
-    <Line
-      whose={whose}
-      at={oldestAt}
-      name={own.webhooks(countText(count))}
-      to="/webhooks"
-      search={{ merchant: merchantId, status: 'failed', since: oldestAt }}
-      text={url}
-    >
-      {endpointId !== null && (
-        <DialogAct permission="webhookDeliveriesResendFailed" name={own.replay} {...list}>
-          {(close) => <ReplayDialog {...{ merchantId, endpointId, close }} from={oldestAt} />}
-        </DialogAct>
-      )}
-    </Line>
-  );
-};
-
-interface DraftLineProps extends Pick<LineProps, 'to' | 'text'> {
-  readonly kind: 'draft' | 'refund';
-  readonly acts: (list: Omit<Again, 'whose'>) => ReactNode;
-}
-
-const DraftLine = ({
-  draft: { merchantId, amount, currency, createdAt },
-  line: { kind, acts, ...line },
-  whose,
-  ...list
-}: Again & { readonly draft: Draft; readonly line: DraftLineProps }) => (
-  <Line
-    {...line}
-    whose={whose}
-    at={createdAt}
-    name={`${own[kind]}: ${money(amount, currency)}`}
-    search={{ merchant: merchantId, tab: 'drafts', status: 'pending' }}
-  >
-    {acts(list)}
-  </Line>
-);
-
-const DifferenceLine = ({
-  difference,
-  whose,
-  ...list
-}: Again & { readonly difference: Difference }) => {
-  const { kind, foundAt, runId } = difference;
-  return (
-    <Line
-      whose={whose}
-      at={foundAt}
-      name={own.difference(reconciliationWords.kinds[kind])}
-      to="/reconciliation"
-      search={{ code: runId }}
-      detail={<DetailOf row={difference} />}
-    >
-      <DialogAct
-        permission="reconciliationDifferenceResolve"
-        name={reconciliationWords.resolve(1)}
-        {...list}
-      >
-        {(close) => <ResolveDialog rows={[difference]} close={close} />}
-      </DialogAct>
-    </Line>
-  );
-};
-
-interface NeededLine {
-  readonly key: string;
-  readonly at: string;
-  /** The merchant that it is about; null: the platform. */
-  readonly merchantId: string | null;
-  readonly show: (list: Again) => ReactNode;
-}
-
 /** Unassigned alerts and the person's own, without duplicates. */
 const alertsIn = ({ mine, critical, alerts }: graph.NeededQuery): readonly Alert[] => {
   const all = [mine, critical, alerts].flatMap((list) => list?.nodes ?? []);
   return [...new Map(all.map((alert) => [alert.id, alert])).values()];
 };
 
-const lineOfAlert = (alert: Alert): NeededLine => ({
-  key: `alert ${alert.id}`,
-  at: alert.raisedAt,
-  merchantId: alert.merchantId,
-  show: (list) => <AlertLine alert={alert} {...list} />,
+const lineOfAlert = (alert: Alert): NeededLine => {
+  const { id, merchantId, kind, severity, assignee, raisedAt: at } = alert;
+  const sentence = alertWords.sentences[kind];
+  return {
+    key: `alert ${id}`,
+    at,
+    merchantId,
+    name: words.alert.kinds[kind],
+    to: '/alerts',
+    search: { severity, ...(assignee ? { assignee } : {}) },
+    text: assignee ? `${own.yours} · ${sentence}` : sentence,
+    detail: <AlertBehind alert={alert} />,
+    acts: (list) => (
+      <>
+        <SubjectLink alert={alert} />
+        <AlertActs alert={alert} {...list} />
+      </>
+    ),
+  };
+};
+
+const lineOfEndpoint = (failed: FailedEndpoint): NeededLine => {
+  const { merchantId, shopId, endpointId, url, oldestAt: at, count } = failed;
+  return {
+    key: `webhooks ${merchantId} ${shopId} ${endpointId ?? url}`,
+    at,
+    merchantId,
+    name: own.webhooks(countText(count)),
+    to: '/webhooks',
+    search: { merchant: merchantId, status: 'failed', since: at },
+    text: url,
+    acts: (list) =>
+      endpointId !== null && (
+        <DialogAct permission="webhookDeliveriesResendFailed" name={own.replay} {...list}>
+          {(close) => <ReplayDialog {...{ merchantId, endpointId, close }} from={at} />}
+        </DialogAct>
+      ),
+  };
+};
+
+const lineOfDifference = (difference: Difference): NeededLine => ({
+  key: `difference ${difference.id}`,
+  at: difference.foundAt,
+  merchantId: difference.merchantId,
+  name: own.difference(reconciliationWords.kinds[difference.kind]),
+  to: '/reconciliation',
+  search: { code: difference.runId },
+  detail: <DetailOf row={difference} />,
+  acts: (list) => (
+    <DialogAct
+      permission="reconciliationDifferenceResolve"
+      name={reconciliationWords.resolve(1)}
+      {...list}
+    >
+      {(close) => <ResolveDialog rows={[difference]} close={close} />}
+    </DialogAct>
+  ),
 });
 
-const lineOfDraft = (draft: Draft, line: DraftLineProps): NeededLine => ({
-  key: `${line.kind} ${draft.id}`,
-  at: draft.createdAt,
-  merchantId: draft.merchantId,
-  show: (list) => <DraftLine draft={draft} line={line} {...list} />,
+const lineOfDraft = (
+  { id, merchantId, createdAt, amount, currency }: Draft,
+  kind: 'draft' | 'refund',
+  line: Pick<NeededLine, 'to' | 'text' | 'acts'>,
+): NeededLine => ({
+  key: `${kind} ${id}`,
+  at: createdAt,
+  merchantId,
+  name: `${own[kind]}: ${money(amount, currency)}`,
+  search: { merchant: merchantId, tab: 'drafts', status: 'pending' },
+  ...line,
 });
 
 const newestFirst = (lines: readonly NeededLine[]): readonly NeededLine[] =>
@@ -235,29 +208,17 @@ const neededLines = (data: graph.NeededQuery) => {
     ...newestFirst(critical.map(lineOfAlert)),
     ...newestFirst([
       ...warning.map(lineOfAlert),
-      ...webhookFailures.nodes.map((failed) => ({
-        key: `webhooks ${failed.merchantId} ${failed.shopId} ${failed.endpointId ?? failed.url}`,
-        at: failed.oldestAt,
-        merchantId: failed.merchantId,
-        show: (list: Again) => <WebhooksLine failed={failed} {...list} />,
-      })),
-      ...(reconciliationDifferences?.nodes ?? []).map((difference) => ({
-        key: `difference ${difference.id}`,
-        at: difference.foundAt,
-        merchantId: difference.merchantId,
-        show: (list: Again) => <DifferenceLine difference={difference} {...list} />,
-      })),
+      ...webhookFailures.nodes.map(lineOfEndpoint),
+      ...(reconciliationDifferences?.nodes ?? []).map(lineOfDifference),
       ...(payoutDrafts?.nodes ?? []).map((draft) =>
-        lineOfDraft(draft, {
-          kind: 'draft',
+        lineOfDraft(draft, 'draft', {
           to: '/payouts',
           text: [recipientText(draft), draft.reason].filter(Boolean).join(' · '),
           acts: (list) => <DraftActs draft={draft} {...list} />,
         }),
       ),
       ...(refundDrafts?.nodes ?? []).map((draft) =>
-        lineOfDraft(draft, {
-          kind: 'refund',
+        lineOfDraft(draft, 'refund', {
           to: '/refunds',
           text: `${draft.payment.orderId} · ${draft.reason}`,
           acts: (list) => <RefundDraftActs draft={draft} {...list} />,
@@ -320,10 +281,14 @@ export const NeededList = () => {
         <p className="quiet">{own.quiet}</p>
       ) : (
         <ol className="needed" aria-label={words.home.hello}>
-          {lines.map(({ key, merchantId: owner, show }) => (
-            <Fragment key={key}>
-              {show({ again, hold, whose: isOfAll ? nameOf(owner) : '' })}
-            </Fragment>
+          {lines.map((line) => (
+            <Line
+              key={line.key}
+              line={line}
+              whose={isOfAll ? nameOf(line.merchantId) : ''}
+              again={again}
+              hold={hold}
+            />
           ))}
         </ol>
       )}
