@@ -4,14 +4,7 @@ import * as graph from '../../../schema/generated/console.ts';
 import { listOf, useAddress } from '../address.ts';
 import { shortMoment } from '../format.ts';
 import { ResolvedChips, ToggleChips } from '../parts/filters.tsx';
-import {
-  ActButton,
-  ActForm,
-  DialogAct,
-  useOpened,
-  type Again,
-  type Closable,
-} from '../parts/act-form.tsx';
+import { useActs, type Again, type Closable } from '../parts/act-form.tsx';
 import { Listing, usePage } from '../parts/listing.tsx';
 import { Modal } from '../parts/modal.tsx';
 import { useSend } from '../parts/outcome.tsx';
@@ -92,47 +85,37 @@ const AlertFilters = () => {
 const isRefusedReturn = ({ kind, payment, subjectId }: Alert): boolean =>
   kind === 'late_success' && payment !== null && payment.id !== subjectId;
 
-const RetryRefundAct = ({ alert, again }: Again & { readonly alert: Alert }) => {
+const AlertActs = ({ alert, again }: Again & { readonly alert: Alert }) => {
+  const { button, dialog } = useActs(again);
   const retry = useSend(graph.RetryRefund);
-  const { payment, subjectId: id } = alert;
-  if (!payment) return null;
-  const { merchantId } = payment;
-  return (
-    <DialogAct permission="refundRetry" name={own.retryRefund} again={again}>
-      {(close) => (
-        <ActForm
-          title={own.retryRefund}
-          consequence={own.retryRefundText}
-          close={close}
-          act={() =>
-            retry({ merchantId, id }, (result) =>
-              own.refundRetried(words.refund.statuses[result.refund.status]),
-            )
-          }
-        />
-      )}
-    </DialogAct>
-  );
-};
-
-const AlertActs = ({ alert, again }: { readonly alert: Alert; readonly again: () => void }) => {
-  const { opened, open, close } = useOpened(again);
-  const { resolvedAt, resolvedBy, note } = alert;
+  const { resolvedAt, resolvedBy, note, payment, subjectId: id } = alert;
+  const isOpen = resolvedAt === null;
   return (
     <div className="acts">
-      {resolvedAt === null && isRefusedReturn(alert) && (
-        <RetryRefundAct alert={alert} again={again} />
-      )}
-      {resolvedAt === null ? (
-        <ActButton permission="alertResolve" onPress={() => open(true)}>
-          {words.alert.resolve}
-        </ActButton>
+      {isOpen &&
+        payment &&
+        isRefusedReturn(alert) &&
+        button({
+          permission: 'refundRetry',
+          title: own.retryRefund,
+          consequence: own.retryRefundText,
+          act: () =>
+            retry({ merchantId: payment.merchantId, id }, ({ refund }) =>
+              own.refundRetried(words.refund.statuses[refund.status]),
+            ),
+        })}
+      {isOpen ? (
+        button({
+          permission: 'alertResolve',
+          title: words.alert.resolve,
+          dialog: (close) => <ResolveDialog alert={alert} close={close} />,
+        })
       ) : (
         <span className="quiet wrap">
           {resolvedBy ?? ''}, {shortMoment(resolvedAt, Date.now())}: {note}
         </span>
       )}
-      {opened && <ResolveDialog alert={alert} close={close} />}
+      {dialog}
     </div>
   );
 };

@@ -2,7 +2,7 @@
 import { useEffect, useState } from 'react';
 import * as graph from '../../../schema/generated/console.ts';
 import { exactMoment, utcMoment } from '../format.ts';
-import { ActButton, ActForm, DialogAct, useOpened } from '../parts/act-form.tsx';
+import { ActForm, DialogAct, useActs } from '../parts/act-form.tsx';
 import { useSend } from '../parts/outcome.tsx';
 import { Empty, Failure } from '../parts/states.tsx';
 import { Skeleton } from '../parts/table.tsx';
@@ -24,6 +24,7 @@ const useClockActs = (shop: OfShop) => {
   return {
     make: {
       permission: 'testClockCreate',
+      isMain: true,
       title: own.clockMake,
       consequence: own.clockMakeText,
       act: () => create({ ...shop, at: new Date().toISOString() }, own.clockMade),
@@ -48,7 +49,6 @@ const useClockActs = (shop: OfShop) => {
     },
   } as const;
 };
-type ClockAct = keyof ReturnType<typeof useClockActs>;
 
 interface Due {
   readonly at: string;
@@ -196,29 +196,6 @@ const Ahead = ({ clock, changed }: { readonly clock: TestClock; readonly changed
   );
 };
 
-const ClockActs = ({
-  names,
-  acts,
-  open,
-}: {
-  readonly names: readonly ClockAct[];
-  readonly acts: ReturnType<typeof useClockActs>;
-  readonly open: (act: ClockAct) => void;
-}) => (
-  <div className="acts">
-    {names.map((name) => (
-      <ActButton
-        key={name}
-        permission={acts[name].permission}
-        isMain={name === 'make'}
-        onPress={() => open(name)}
-      >
-        {acts[name].title}
-      </ActButton>
-    ))}
-  </div>
-);
-
 const Face = ({ clock }: { readonly clock: TestClock }) => {
   const { now, frozen, advancingTo } = clock;
   const state = frozen ? own.clockStands : own.clockRuns;
@@ -238,19 +215,18 @@ const Face = ({ clock }: { readonly clock: TestClock }) => {
 export const ClockPart = ({ shop }: { readonly shop: DeveloperShop }) => {
   const { merchantId, id: shopId } = shop;
   const { data, error, again } = useAsk(graph.Clock, { merchantId, shopId });
-  const { opened, open, close } = useOpened<ClockAct>(again);
+  const { button, dialog } = useActs(again);
   const acts = useClockActs({ merchantId, shopId });
   const clock = data?.testClock ?? null;
   const isMoving = clock !== null && (clock.advancingTo !== null || !clock.frozen);
   useFollow(again, { events: false, every_ms: poll_ms, isOn: isMoving });
   if (!data) return error ? <Failure error={error} again={again} /> : <Skeleton />;
-  const dialog = opened !== null && <ActForm {...acts[opened]} close={close} />;
   if (!clock)
     return (
       <>
         <Empty title={own.clockNone}>
           <p>{own.clockNoneText}</p>
-          <ClockActs names={['make']} acts={acts} open={open} />
+          <div className="acts">{button(acts.make)}</div>
         </Empty>
         {dialog}
       </>
@@ -259,7 +235,10 @@ export const ClockPart = ({ shop }: { readonly shop: DeveloperShop }) => {
     <div className="cards">
       <section className="card">
         <Face clock={clock} />
-        <ClockActs names={[clock.frozen ? 'resume' : 'freeze', 'remove']} acts={acts} open={open} />
+        <div className="acts">
+          {button(clock.frozen ? acts.resume : acts.freeze)}
+          {button(acts.remove)}
+        </div>
       </section>
       <section className="card">
         <h2>{own.clockNext}</h2>

@@ -2,7 +2,7 @@
 import { useState } from 'react';
 import * as graph from '../../../schema/generated/console.ts';
 import { useAddress } from '../address.ts';
-import { ActForm, ActButton, useOpened, type Again, type Closable } from '../parts/act-form.tsx';
+import { ActForm, useActs, type Again, type Closable } from '../parts/act-form.tsx';
 import { PickField, TextField, type Held } from '../parts/fields.tsx';
 import { useSend } from '../parts/outcome.tsx';
 import { Facts, Moment, Status } from '../parts/texts.tsx';
@@ -191,62 +191,47 @@ const KeyFacts = ({ apiKey: { name, scopes, owner, expiresAt } }: { readonly api
   />
 );
 
-const DecideDialog = ({ apiKey, act, close }: OfKey & { readonly act: 'approve' | 'revoke' }) => {
-  const { merchantId, id: apiKeyId, prefix } = apiKey;
+export const KeyActs = ({ apiKey, again }: Again & { readonly apiKey: KeyOf }) => {
+  const { button, dialog } = useActs(again);
   const approve = useSend(graph.ApproveKey);
   const revoke = useSend(graph.RevokeKey);
-  const of = { merchantId, apiKeyId };
-  const acts = {
-    approve: {
-      title: words.merchants.approve,
-      consequence: words.merchants.approveText(prefix),
-      act: () => approve(of, words.merchants.approved),
-    },
-    revoke: {
-      title: words.merchants.revoke,
-      consequence: words.merchants.revokeText(prefix),
-      act: () => revoke(of, words.merchants.revoked),
-    },
-  };
-  return (
-    <ActForm {...acts[act]} close={close}>
-      {act === 'approve' && <KeyFacts apiKey={apiKey} />}
-    </ActForm>
-  );
-};
-
-export const KeyActs = ({ apiKey, again }: Again & { readonly apiKey: KeyOf }) => {
-  const { opened, open, close } = useOpened<'approve' | 'rotate' | 'revoke'>(again);
-  const { status } = apiKey;
-  if ((status === 'revoked' || status === 'expired') && opened === null)
-    return <Status tone="over">{words.merchants[status]}</Status>;
+  const { merchantId, id: apiKeyId, status, prefix, isMine } = apiKey;
+  const { merchants } = words;
+  if ((status === 'revoked' || status === 'expired') && dialog === null)
+    return <Status tone="over">{merchants[status]}</Status>;
   return (
     <div className="acts">
-      {apiKey.status === 'pending' && (
-        <>
-          <Status tone="waiting">{words.merchants.waits}</Status>
-          <ActButton
-            permission="apiKeyApprove"
-            barred={apiKey.isMine ? words.merchants.ownKey : undefined}
-            isMain
-            onPress={() => open('approve')}
-          >
-            {words.merchants.approve}
-          </ActButton>
-        </>
-      )}
-      {status === 'active' && (
-        <ActButton permission="apiKeyRotate" onPress={() => open('rotate')}>
-          {words.merchants.replace}
-        </ActButton>
-      )}
-      <ActButton permission="apiKeyRevoke" onPress={() => open('revoke')}>
-        {words.merchants.revoke}
-      </ActButton>
-      {opened === 'rotate' && <RotateKeyDialog apiKey={apiKey} close={close} />}
-      {opened !== null && opened !== 'rotate' && (
-        <DecideDialog apiKey={apiKey} act={opened} close={close} />
-      )}
+      {status === 'pending' && <Status tone="waiting">{merchants.waits}</Status>}
+      {status === 'pending' &&
+        button({
+          permission: 'apiKeyApprove',
+          barred: isMine ? merchants.ownKey : undefined,
+          isMain: true,
+          title: merchants.approve,
+          dialog: (close) => (
+            <ActForm
+              title={merchants.approve}
+              consequence={merchants.approveText(prefix)}
+              close={close}
+              act={() => approve({ merchantId, apiKeyId }, merchants.approved)}
+            >
+              <KeyFacts apiKey={apiKey} />
+            </ActForm>
+          ),
+        })}
+      {status === 'active' &&
+        button({
+          permission: 'apiKeyRotate',
+          title: merchants.replace,
+          dialog: (close) => <RotateKeyDialog apiKey={apiKey} close={close} />,
+        })}
+      {button({
+        permission: 'apiKeyRevoke',
+        title: merchants.revoke,
+        consequence: merchants.revokeText(prefix),
+        act: () => revoke({ merchantId, apiKeyId }, merchants.revoked),
+      })}
+      {dialog}
     </div>
   );
 };

@@ -23,13 +23,7 @@ import { useWhose } from '../parts/whose.tsx';
 import { ledgerWords, reconciliationWords as own } from '../words/reconciliation.ts';
 import { words } from '../words/words.ts';
 import { fromZoneField, startOfDay, money } from '../format.ts';
-import {
-  ActButton,
-  ActForm,
-  type MerchantDialog,
-  useOpened,
-  type Again,
-} from '../parts/act-form.tsx';
+import { ActForm, type MerchantDialog, useActs, type Again } from '../parts/act-form.tsx';
 import { type Outcome, useSend } from '../parts/outcome.tsx';
 import { ShopPick, TextField, useTyped } from '../parts/fields.tsx';
 
@@ -99,16 +93,18 @@ const RecordDialog = ({ act, merchantId, close }: MerchantDialog & { readonly ac
 };
 
 const RecordActs = ({ merchantId, again }: Again & { readonly merchantId: string }) => {
-  const { opened, open, close } = useOpened<Act>(again);
+  const { button, dialog } = useActs(again);
+  const record = (act: Act, permission: 'settlementRecord' | 'adjustmentRecord') =>
+    button({
+      permission,
+      title: own[act],
+      dialog: (close) => <RecordDialog act={act} merchantId={merchantId} close={close} />,
+    });
   return (
     <div className="acts">
-      <ActButton permission="settlementRecord" onPress={() => open('settle')}>
-        {own.settle}
-      </ActButton>
-      <ActButton permission="adjustmentRecord" onPress={() => open('adjust')}>
-        {own.adjust}
-      </ActButton>
-      {opened && <RecordDialog act={opened} merchantId={merchantId} close={close} />}
+      {record('settle', 'settlementRecord')}
+      {record('adjust', 'adjustmentRecord')}
+      {dialog}
     </div>
   );
 };

@@ -24,7 +24,7 @@ import { NewLinkButton } from '../selling/new-link.tsx';
 import { linkWords as own } from '../words/selling.ts';
 import { sharedWords } from '../words/shared.ts';
 import { words } from '../words/words.ts';
-import { ActButton, ActForm, useOpened } from '../parts/act-form.tsx';
+import { useActs } from '../parts/act-form.tsx';
 import { useSend } from '../parts/outcome.tsx';
 import { Modal } from '../parts/modal.tsx';
 import { useFollow } from '../parts/use-follow.ts';
@@ -55,26 +55,21 @@ const LinkActs = ({
   readonly link: graph.LinkRowFragment;
   readonly changed: () => void;
 }) => {
-  const { opened, open, close } = useOpened(changed);
+  const { button, dialog } = useActs(changed);
   const end = useSend(graph.EndLink);
   return (
     <div className="acts">
       <a className="button" href={url} target="_blank" rel="noreferrer">
         {own.open}
       </a>
-      {status === 'active' && (
-        <ActButton permission="linkDeactivate" onPress={() => open(true)}>
-          {own.end}
-        </ActButton>
-      )}
-      {opened && (
-        <ActForm
-          title={own.end}
-          consequence={own.endText}
-          close={close}
-          act={() => end({ merchantId, id }, own.endDone)}
-        />
-      )}
+      {status === 'active' &&
+        button({
+          permission: 'linkDeactivate',
+          title: own.end,
+          consequence: own.endText,
+          act: () => end({ merchantId, id }, own.endDone),
+        })}
+      {dialog}
     </div>
   );
 };

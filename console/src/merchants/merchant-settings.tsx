@@ -4,13 +4,7 @@ import { useState } from 'react';
 import * as graph from '../../../schema/generated/console.ts';
 import { amountText, readAmount } from '../amounts.ts';
 import { wholeNumber, money } from '../format.ts';
-import {
-  ActButton,
-  PolicyForm,
-  useDialogs,
-  type Again,
-  type Closable,
-} from '../parts/act-form.tsx';
+import { PolicyForm, useActs, type Again, type Closable } from '../parts/act-form.tsx';
 import { useSend } from '../parts/outcome.tsx';
 import { Facts } from '../parts/texts.tsx';
 import { TextField } from '../parts/fields.tsx';
@@ -71,72 +65,50 @@ const SupportDialog = ({ merchant: { id: merchantId, supportRefundMax }, close }
   );
 };
 
-const RenameDialog = ({ merchant: { id: merchantId, name }, close }: DialogProps) => {
-  const [text, setText] = useState(name);
-  const save = useSend(graph.RenameMerchant);
-  return (
-    <PolicyForm
-      title={own.rename}
-      consequence={own.renameText}
-      isReady={text.trim() !== ''}
-      close={close}
-      act={() => save({ merchantId, name: text.trim() }, own.done)}
-    >
-      <TextField label={words.columns.name} value={text} set={setText} hint={own.nameHint} />
-    </PolicyForm>
-  );
-};
-
-const ShopDialog = ({ merchant: { id: merchantId }, close }: DialogProps) => {
-  const [text, setText] = useState('');
-  const save = useSend(graph.AddShop);
-  return (
-    <PolicyForm
-      title={own.shopAdd}
-      consequence={own.shopText}
-      isReady={text.trim() !== ''}
-      close={close}
-      isRepeated
-      act={() => save({ merchantId, name: text.trim() }, own.done)}
-    >
-      <TextField label={words.columns.name} value={text} set={setText} hint={own.nameHint} />
-    </PolicyForm>
-  );
-};
-
-const dialogs = {
-  limit: LimitDialog,
-  support: SupportDialog,
-  rename: RenameDialog,
-  shop: ShopDialog,
-} as const;
-
 export const MerchantSettings = ({ merchant, again }: OfMerchant & Again) => {
-  const { press, dialog } = useDialogs(dialogs, { merchant }, again);
-  const { perSecond, burst } = merchant.rateLimit;
-  const now = own.limitNow(wholeNumber(perSecond), wholeNumber(burst));
+  const { button, dialog } = useActs(again);
+  const rename = useSend(graph.RenameMerchant);
+  const add = useSend(graph.AddShop);
+  const { id: merchantId, name: initial, rateLimit, supportRefundMax } = merchant;
+  const now = own.limitNow(wholeNumber(rateLimit.perSecond), wholeNumber(rateLimit.burst));
+  const text = { label: words.columns.name, hint: own.nameHint };
   return (
     <section className="card">
       <h2>{own.general}</h2>
       <Facts
         facts={[
           [own.limit, now],
-          [own.support, money(merchant.supportRefundMax, currency)],
+          [own.support, money(supportRefundMax, currency)],
         ]}
       />
       <div className="acts">
-        <ActButton permission="merchantRateLimitSet" onPress={press('limit')}>
-          {own.limitSet}
-        </ActButton>
-        <ActButton permission="merchantSupportRefundSet" onPress={press('support')}>
-          {own.supportSet}
-        </ActButton>
-        <ActButton permission="merchantRename" onPress={press('rename')}>
-          {own.rename}
-        </ActButton>
-        <ActButton permission="shopCreate" onPress={press('shop')}>
-          {own.shopAdd}
-        </ActButton>
+        {button({
+          permission: 'merchantRateLimitSet',
+          title: own.limitSet,
+          dialog: (close) => <LimitDialog merchant={merchant} close={close} />,
+        })}
+        {button({
+          permission: 'merchantSupportRefundSet',
+          title: own.supportSet,
+          dialog: (close) => <SupportDialog merchant={merchant} close={close} />,
+        })}
+        {button({
+          permission: 'merchantRename',
+          title: own.rename,
+          Form: PolicyForm,
+          consequence: own.renameText,
+          text: { ...text, initial },
+          act: (name) => rename({ merchantId, name }, own.done),
+        })}
+        {button({
+          permission: 'shopCreate',
+          title: own.shopAdd,
+          Form: PolicyForm,
+          consequence: own.shopText,
+          isRepeated: true,
+          text,
+          act: (name) => add({ merchantId, name }, own.done),
+        })}
       </div>
       {dialog}
     </section>

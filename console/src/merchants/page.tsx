@@ -1,17 +1,7 @@
 /** One merchant: who it is, its money, its shops with their fees, keys and webhook endpoints. */
 import { Link, useParams } from '@tanstack/react-router';
-import { useState } from 'react';
 import * as graph from '../../../schema/generated/console.ts';
-import {
-  ActButton,
-  ActForm,
-  DialogAct,
-  PolicyForm,
-  useDialogs,
-  useOpened,
-  type Again,
-  type Closable,
-} from '../parts/act-form.tsx';
+import { DialogAct, PolicyForm, useActs, type Again } from '../parts/act-form.tsx';
 import { Empty, Failure } from '../parts/states.tsx';
 import { Status, Id, Moment, PageHead, Facts } from '../parts/texts.tsx';
 import { Skeleton, Table, type Column } from '../parts/table.tsx';
@@ -26,7 +16,6 @@ import { IssueDialog, KeyActs } from '../developers/key-dialogs.tsx';
 import { ProfileCard } from './profile.tsx';
 import { useSend } from '../parts/outcome.tsx';
 import { policyWords } from '../words/policies.ts';
-import { TextField } from '../parts/fields.tsx';
 import { settingsWords as own, profileWords } from '../words/merchant-settings.ts';
 import { kept, useAddress } from '../address.ts';
 import { percent, wholeNumber, money } from '../format.ts';
@@ -144,70 +133,48 @@ const FeesTable = ({ shop }: { readonly shop: Shop }) => {
 interface OfShop {
   readonly shop: Shop;
 }
-type DialogProps = OfShop & Closable;
-
-const RenameDialog = ({ shop: { id: shopId, merchantId, name }, close }: DialogProps) => {
-  const [text, setText] = useState(name);
-  const save = useSend(graph.RenameShop);
-  return (
-    <PolicyForm
-      title={own.renameShop}
-      consequence={own.renameText}
-      isReady={text.trim() !== ''}
-      close={close}
-      act={() => save({ merchantId, shopId, name: text.trim() }, own.done)}
-    >
-      <TextField label={words.columns.name} value={text} set={setText} hint={own.nameHint} />
-    </PolicyForm>
-  );
-};
-
-const ReceiptsDialog = ({ shop, close }: DialogProps) => {
-  const save = useSend(graph.RequireReceipts);
-  const { id: shopId, merchantId, receiptsRequired } = shop;
-  return (
-    <PolicyForm
-      title={receiptsRequired ? own.receiptsLift : own.receiptsRequire}
-      consequence={receiptsRequired ? own.receiptsLiftText : own.receiptsRequireText}
-      close={close}
-      act={() => save({ merchantId, shopId, required: !receiptsRequired }, own.done)}
-    />
-  );
-};
-
-const SecretDialog = ({ shop: { id: shopId, merchantId }, close }: DialogProps) => {
-  const rotate = useSend(graph.RotateShopSecret);
-  return (
-    <RotateDialog
-      of={own.rotateShop}
-      close={close}
-      rotate={(overlapHours, show) => rotate({ merchantId, shopId, overlapHours }, show)}
-    />
-  );
-};
-
-const dialogs = { rename: RenameDialog, receipts: ReceiptsDialog, secret: SecretDialog } as const;
 
 const ShopSettings = ({ shop, again }: OfShop & Again) => {
-  const { press, dialog } = useDialogs(dialogs, { shop }, again);
+  const { button, dialog } = useActs(again);
+  const require = useSend(graph.RequireReceipts);
+  const rotate = useSend(graph.RotateShopSecret);
+  const rename = useSend(graph.RenameShop);
+  const { id: shopId, merchantId, receiptsRequired: isRequired, name: initial } = shop;
   return (
     <>
       <h3>{words.sections.receipts}</h3>
-      <p>{shop.receiptsRequired ? own.receiptsOn : own.receiptsOff}</p>
+      <p>{isRequired ? own.receiptsOn : own.receiptsOff}</p>
       <div className="acts">
-        <ActButton permission="shopReceiptsRequire" onPress={press('receipts')}>
-          {shop.receiptsRequired ? own.receiptsLift : own.receiptsRequire}
-        </ActButton>
+        {button({
+          permission: 'shopReceiptsRequire',
+          title: isRequired ? own.receiptsLift : own.receiptsRequire,
+          Form: PolicyForm,
+          consequence: isRequired ? own.receiptsLiftText : own.receiptsRequireText,
+          act: () => require({ merchantId, shopId, required: !isRequired }, own.done),
+        })}
       </div>
       <h3>{own.secret}</h3>
       <p>{own.secretText}</p>
       <div className="acts">
-        <ActButton permission="shopWebhookSecretRotate" onPress={press('secret')}>
-          {own.rotate}
-        </ActButton>
-        <ActButton permission="shopRename" onPress={press('rename')}>
-          {own.renameShop}
-        </ActButton>
+        {button({
+          permission: 'shopWebhookSecretRotate',
+          title: own.rotate,
+          dialog: (close) => (
+            <RotateDialog
+              of={own.rotateShop}
+              close={close}
+              rotate={(overlapHours, show) => rotate({ merchantId, shopId, overlapHours }, show)}
+            />
+          ),
+        })}
+        {button({
+          permission: 'shopRename',
+          title: own.renameShop,
+          Form: PolicyForm,
+          consequence: own.renameText,
+          text: { label: words.columns.name, hint: own.nameHint, initial },
+          act: (name) => rename({ merchantId, shopId, name }, own.done),
+        })}
       </div>
       {dialog}
     </>
@@ -218,33 +185,23 @@ interface OfMerchant {
   readonly merchant: OneMerchant;
 }
 
-const LiveSwitch = ({ merchant, again }: OfMerchant & Again) => {
-  const { liveEnabled } = merchant;
-  // The dialog keeps the state from when it was opened.
-  const { opened, open, close } = useOpened<typeof merchant>(again);
+const LiveSwitch = ({
+  merchant: { id: merchantId, name, liveEnabled },
+  again,
+}: OfMerchant & Again) => {
+  const { button, dialog } = useActs(again);
   const enable = useSend(graph.EnableLive);
   const disable = useSend(graph.DisableLive);
+  const set = liveEnabled ? disable : enable;
   return (
     <>
-      <ActButton
-        permission={liveEnabled ? 'merchantLiveDisable' : 'merchantLiveEnable'}
-        onPress={() => open(merchant)}
-      >
-        {liveEnabled ? policyWords.liveOff : policyWords.liveOn}
-      </ActButton>
-      {opened && (
-        <ActForm
-          title={opened.liveEnabled ? policyWords.liveOff : policyWords.liveOn}
-          consequence={(opened.liveEnabled ? policyWords.liveOffText : policyWords.liveOnText)(
-            opened.name,
-          )}
-          close={close}
-          act={() => {
-            const set = opened.liveEnabled ? disable : enable;
-            return set({ merchantId: opened.id }, policyWords.done);
-          }}
-        />
-      )}
+      {button({
+        permission: liveEnabled ? 'merchantLiveDisable' : 'merchantLiveEnable',
+        title: liveEnabled ? policyWords.liveOff : policyWords.liveOn,
+        consequence: (liveEnabled ? policyWords.liveOffText : policyWords.liveOnText)(name),
+        act: () => set({ merchantId }, policyWords.done),
+      })}
+      {dialog}
     </>
   );
 };

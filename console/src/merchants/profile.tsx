@@ -1,7 +1,7 @@
 /** Who a merchant is: what buyers see of it, and the form that changes it. */
 import { useState } from 'react';
 import * as graph from '../../../schema/generated/console.ts';
-import { ActButton, PolicyForm, useOpened, type Again, type Closable } from '../parts/act-form.tsx';
+import { PolicyForm, useActs, type Again, type Closable } from '../parts/act-form.tsx';
 import { Facts } from '../parts/texts.tsx';
 import { TextField } from '../parts/fields.tsx';
 import { useSend } from '../parts/outcome.tsx';
@@ -80,8 +80,7 @@ const ProfileDialog = ({ merchant: { id: merchantId, profile }, close }: OfMerch
 };
 
 export const ProfileCard = ({ merchant, again }: OfMerchant & Again) => {
-  // The dialog keeps the state from when it was opened.
-  const { opened, open, close } = useOpened<typeof merchant>(again);
+  const { button, dialog } = useActs(again);
   const { profile } = merchant;
   const texts = textsOf(profile);
   const isKnown = fields.some((field) => texts[field] !== '');
@@ -102,11 +101,13 @@ export const ProfileCard = ({ merchant, again }: OfMerchant & Again) => {
         ])}
       />
       <div className="acts">
-        <ActButton permission="merchantProfileSet" onPress={() => open(merchant)}>
-          {own.edit}
-        </ActButton>
+        {button({
+          permission: 'merchantProfileSet',
+          title: own.edit,
+          dialog: (close) => <ProfileDialog merchant={merchant} close={close} />,
+        })}
       </div>
-      {opened && <ProfileDialog merchant={opened} close={close} />}
+      {dialog}
     </section>
   );
 };

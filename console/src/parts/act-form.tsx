@@ -3,13 +3,13 @@
  * button, which is disabled while it runs, and shows the result in place. Enter in a field does not
  * confirm.
  */
-import { createElement, useState, type ReactNode } from 'react';
+import { useState, type ReactNode } from 'react';
 import { usePermission, type PermissionName } from '../viewer.tsx';
 import { outcomeWords } from '../words/outcome.ts';
 import { sharedWords } from '../words/shared.ts';
 import { words } from '../words/words.ts';
 import { Button } from './button.tsx';
-import type { Column } from './columns.tsx';
+import { TextField } from './fields.tsx';
 import { Modal } from './modal.tsx';
 import type { Outcome } from './outcome.tsx';
 import { CopyBlock } from './texts.tsx';
@@ -185,60 +185,6 @@ export const useOpened = <Which = true,>(again: () => void, hold?: (isHeld: bool
   return { opened, open, close };
 };
 
-/** Dialogs by their names. One that is open keeps what it was opened for. */
-export const useDialogs = <Name extends string, Of extends object>(
-  dialogs: Readonly<Record<Name, (props: Of & { readonly close: () => void }) => ReactNode>>,
-  of: Of,
-  again: () => void,
-) => {
-  const { opened, open, close } = useOpened<{ readonly name: Name; readonly of: Of }>(again);
-  const Dialog = opened && dialogs[opened.name];
-  return {
-    press: (name: Name) => () => open({ name, of }),
-    dialog: opened && Dialog && createElement(Dialog, { ...opened.of, close }),
-  };
-};
-
-/** An act on a row of a list: its button's name, whose rows have it, and its dialog. */
-interface RowAct<Row> {
-  readonly permission: PermissionName;
-  readonly name: string;
-  readonly isOffered?: (row: Row) => boolean;
-  readonly Form?: typeof ActForm;
-  /** Without it the button's name. */
-  readonly title?: string;
-  readonly consequence: (row: Row) => string;
-  readonly act: (row: Row) => Promise<Outcome>;
-}
-
-export const useRowAct = <Row,>(
-  again: () => void,
-  {
-    permission,
-    name,
-    isOffered = () => true,
-    Form = PolicyForm,
-    title = name,
-    consequence,
-    act,
-  }: RowAct<Row>,
-) => {
-  const { opened, open, close } = useOpened<Row>(again);
-  const column: Column<Row> = {
-    name: words.columns.action,
-    cell: (row) =>
-      isOffered(row) && (
-        <ActButton permission={permission} onPress={() => open(row)}>
-          {name}
-        </ActButton>
-      ),
-  };
-  const dialog = opened && (
-    <Form title={title} consequence={consequence(opened)} close={close} act={() => act(opened)} />
-  );
-  return { column, dialog };
-};
-
 interface ActButtonProps {
   readonly permission: PermissionName;
   readonly onPress: () => void;
@@ -274,6 +220,57 @@ export const ActButton = ({
       {!granted && <span className="unseen">. {why}</span>}
     </button>
   );
+};
+
+interface TextFormProps extends Pick<
+  ActFormProps,
+  'title' | 'consequence' | 'close' | 'isRepeated'
+> {
+  readonly Form?: typeof ActForm;
+  /** What is typed; without it nothing is. */
+  readonly text?: Readonly<Record<'label' | 'hint', string>> & {
+    readonly initial?: string;
+    readonly maxLength?: number;
+    readonly isOptional?: boolean;
+  };
+  /** Receives the text without spaces at its ends. */
+  readonly act: (text: string) => Promise<Outcome>;
+}
+
+const TextForm = ({ Form = ActForm, text, act, ...form }: TextFormProps) => {
+  const [typed, setTyped] = useState(text?.initial ?? '');
+  const trimmed = typed.trim();
+  const isReady = text === undefined || text.isOptional === true || trimmed !== '';
+  return (
+    <Form {...form} isReady={isReady} act={() => act(trimmed)}>
+      {text && <TextField {...text} value={typed} set={setTyped} />}
+    </Form>
+  );
+};
+
+/** An act on an object: its button, and its dialog, a form or one of its own. */
+type Act = Pick<ActButtonProps, 'permission' | 'isMain' | 'barred'> & {
+  readonly title: string;
+  /** The button's; without it the title. */
+  readonly name?: string;
+} & (
+    | { readonly dialog: (close: () => void) => ReactNode }
+    | Omit<TextFormProps, 'title' | 'close'>
+  );
+
+/** Draws the buttons of acts, and the dialog of one, which keeps what it was opened for. */
+export const useActs = (again: () => void, hold?: (isHeld: boolean) => void) => {
+  const { opened, open, close } = useOpened<Act>(again, hold);
+  const dialogOf = (act: Act): ReactNode =>
+    'dialog' in act ? act.dialog(close) : <TextForm {...act} close={close} />;
+  return {
+    button: (act: Act) => (
+      <ActButton {...act} onPress={() => open(act)}>
+        {act.name ?? act.title}
+      </ActButton>
+    ),
+    dialog: opened && dialogOf(opened),
+  };
 };
 
 interface DialogActProps extends Again, Pick<ActButtonProps, 'permission' | 'isMain'> {

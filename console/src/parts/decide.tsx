@@ -1,11 +1,10 @@
 /** What deciding a draft of any kind looks like: its state, its buttons, its rejection. */
 import { reason_max_chars } from '../../../schema/limits.ts';
-import { useState, type ReactNode } from 'react';
+import type { ReactNode } from 'react';
 import type * as graph from '../../../schema/generated/console.ts';
 import type { PermissionName } from '../viewer.tsx';
 import type { DraftWords, RefundDraftWords } from '../words/drafts.ts';
-import { ActButton, ActForm, useOpened } from './act-form.tsx';
-import { TextField } from './fields.tsx';
+import { useActs } from './act-form.tsx';
 import { isAbout, refusedBy, type Outcome, type Refusal, refusalText } from './outcome.tsx';
 import { Status, Moment } from './texts.tsx';
 
@@ -90,60 +89,23 @@ export const DecideActs = ({
   readonly approve: Decision & { readonly dialog: (close: () => void) => ReactNode };
   readonly reject: Decision & { readonly act: (reason: string) => Promise<Outcome> };
 }) => {
-  const { opened, open, close } = useOpened<'approve' | 'reject'>(again, hold);
+  const { button, dialog } = useActs(again, hold);
   // A decision by another person stays visible until the dialog is closed.
-  if (status !== 'pending' && opened === null) return null;
+  if (status !== 'pending' && dialog === null) return null;
   return (
     <div className="acts">
-      <ActButton
-        permission={approve.permission}
-        barred={approve.barred}
-        isMain
-        onPress={() => open('approve')}
-      >
-        {own.approve}
-      </ActButton>
-      <ActButton
-        permission={reject.permission}
-        barred={reject.barred}
-        onPress={() => open('reject')}
-      >
-        {own.reject}
-      </ActButton>
-      {opened === 'approve' && approve.dialog(close)}
-      {opened === 'reject' && (
-        <ReasonForm
-          title={own.reject}
-          consequence={own.rejectText}
-          label={own.rejectReason}
-          hint={own.rejectReasonHint}
-          maxLength={reason_max_chars}
-          close={close}
-          act={reject.act}
-        />
-      )}
+      {button({ ...approve, isMain: true, title: own.approve })}
+      {button({
+        ...reject,
+        title: own.reject,
+        consequence: own.rejectText,
+        text: {
+          label: own.rejectReason,
+          hint: own.rejectReasonHint,
+          maxLength: reason_max_chars,
+        },
+      })}
+      {dialog}
     </div>
-  );
-};
-
-export const ReasonForm = ({
-  label,
-  hint,
-  maxLength,
-  isOptional = false,
-  act,
-  ...form
-}: Pick<Parameters<typeof ActForm>[0], 'title' | 'consequence' | 'close'> &
-  Readonly<Record<'label' | 'hint', string>> & {
-    readonly maxLength?: number;
-    readonly isOptional?: boolean;
-    readonly act: (reason: string) => Promise<Outcome>;
-  }) => {
-  const [text, setText] = useState('');
-  const reason = text.trim();
-  return (
-    <ActForm {...form} isReady={isOptional || reason !== ''} act={() => act(reason)}>
-      <TextField label={label} value={text} set={setText} hint={hint} maxLength={maxLength} />
-    </ActForm>
   );
 };

@@ -2,7 +2,7 @@
 import { useState } from 'react';
 import * as graph from '../../../schema/generated/console.ts';
 import { useAddress } from '../address.ts';
-import { ActForm, AddBar, PolicyForm, useRowAct, type Closable } from '../parts/act-form.tsx';
+import { AddBar, PolicyForm, useActs, type Closable } from '../parts/act-form.tsx';
 import { PickField, TextField } from '../parts/fields.tsx';
 import { Listing } from '../parts/listing.tsx';
 import { useSend } from '../parts/outcome.tsx';
@@ -82,13 +82,17 @@ const InvitationsPart = () => {
   const mayInvite = usePermission('personInvite').granted;
   const { data, again } = useAsk(graph.Invitations, {}, !mayInvite || issuer !== null);
   const withdraw = useSend(graph.WithdrawInvitation);
-  const { column, dialog } = useRowAct<Invitation>(again, {
-    permission: 'personInvitationWithdraw',
-    name: own.withdraw,
-    Form: ActForm,
-    consequence: ({ subject }) => own.withdrawText(subject),
-    act: ({ id }) => withdraw({ id }, own.withdrawn),
-  });
+  const { button, dialog } = useActs(again);
+  const column: Column<Invitation> = {
+    name: words.columns.action,
+    cell: ({ id, subject }) =>
+      button({
+        permission: 'personInvitationWithdraw',
+        title: own.withdraw,
+        consequence: own.withdrawText(subject),
+        act: () => withdraw({ id }, own.withdrawn),
+      }),
+  };
   if (issuer !== null) return <p className="note">{own.issuer(new URL(issuer).host)}</p>;
   const rows = (data?.personInvitations ?? []).filter(
     (row) => whose === null || row.merchantId === whose,
@@ -118,13 +122,17 @@ const InvitationsPart = () => {
 const List = () => {
   const { data, error, again } = useAsk(graph.People, {});
   const end = useSend(graph.EndSession);
-  const { column, dialog } = useRowAct<Row>(again, {
-    permission: 'personSessionEnd',
-    name: own.end,
-    Form: ActForm,
-    consequence: ({ subject }) => own.endText(subject),
-    act: ({ id }) => end({ id }, own.ended),
-  });
+  const { button, dialog } = useActs(again);
+  const column: Column<Row> = {
+    name: words.columns.action,
+    cell: ({ id, subject }) =>
+      button({
+        permission: 'personSessionEnd',
+        title: own.end,
+        consequence: own.endText(subject),
+        act: () => end({ id }, own.ended),
+      }),
+  };
   useFollow(again, { every_ms: look_ms });
   const columns: readonly Column<Row>[] = [
     { name: words.columns.actor, cell: (row) => <PersonOf row={row} /> },

@@ -1,6 +1,6 @@
 /** A merchant's own accounts at acquirers; their secrets are never shown. */
 import * as graph from '../../../schema/generated/console.ts';
-import { AddBar, type MerchantDialog, PolicyForm, useRowAct } from '../parts/act-form.tsx';
+import { AddBar, type MerchantDialog, PolicyForm, useActs } from '../parts/act-form.tsx';
 import { useSend } from '../parts/outcome.tsx';
 import { PickField, TextField, useTyped } from '../parts/fields.tsx';
 import { Listing } from '../parts/listing.tsx';
@@ -61,14 +61,20 @@ const SetDialog = ({ merchantId, close }: MerchantDialog) => {
 export const AccountsPart = ({ merchantId }: { readonly merchantId: string }) => {
   const { data, error, again } = useAsk(graph.Accounts, { merchantId });
   const remove = useSend(graph.RemoveAccount);
-  const { column, dialog } = useRowAct<Row>(again, {
-    permission: 'bankAccountRemove',
-    name: sharedWords.remove,
-    isOffered: ({ active }) => active,
-    title: own.accountRemove,
-    consequence: () => own.accountRemoveText,
-    act: ({ connector, purpose }) => remove({ merchantId, connector, purpose }, own.done),
-  });
+  const { button, dialog } = useActs(again);
+  const column: Column<Row> = {
+    name: words.columns.action,
+    cell: ({ active, connector, purpose }) =>
+      active &&
+      button({
+        permission: 'bankAccountRemove',
+        name: sharedWords.remove,
+        Form: PolicyForm,
+        title: own.accountRemove,
+        consequence: own.accountRemoveText,
+        act: () => remove({ merchantId, connector, purpose }, own.done),
+      }),
+  };
   const rows = data?.bankAccounts.map((row) => ({
     ...row,
     id: `${row.connector} ${row.purpose} ${row.account}`,

@@ -5,7 +5,7 @@ import {
   AddBar,
   type MerchantDialog,
   PolicyForm,
-  useRowAct,
+  useActs,
   type Closable,
 } from '../parts/act-form.tsx';
 import { PickField, TextField } from '../parts/fields.tsx';
@@ -58,12 +58,18 @@ export const BlocksPart = () => {
   const asked = usePage(graph.Blocks, { merchantId });
   const { again } = asked;
   const remove = useSend(graph.RemoveBlock);
-  const { column, dialog } = useRowAct<Row>(again, {
-    permission: 'blockEntryRemove',
-    name: own.blockRemove,
-    consequence: () => own.blockRemoveText,
-    act: ({ merchantId: owner, id }) => remove({ merchantId: owner, id }, own.done),
-  });
+  const { button, dialog } = useActs(again);
+  const column: Column<Row> = {
+    name: words.columns.action,
+    cell: ({ merchantId: owner, id }) =>
+      button({
+        permission: 'blockEntryRemove',
+        Form: PolicyForm,
+        title: own.blockRemove,
+        consequence: own.blockRemoveText,
+        act: () => remove({ merchantId: owner, id }, own.done),
+      }),
+  };
   return (
     <>
       {merchantId === null && <p className="quiet">{own.ofAll}</p>}
@@ -109,12 +115,18 @@ export const ForbiddenPart = () => {
   const asked = usePage(graph.ForbiddenWords, {});
   const { again } = asked;
   const remove = useSend(graph.AllowWord);
-  const { column, dialog } = useRowAct<ForbiddenWord>(again, {
-    permission: 'forbiddenPurposeRemove',
-    name: own.wordRemove,
-    consequence: ({ word }) => own.wordRemoveText(word),
-    act: ({ id }) => remove({ id }, own.done),
-  });
+  const { button, dialog } = useActs(again);
+  const column: Column<ForbiddenWord> = {
+    name: words.columns.action,
+    cell: ({ id, word }) =>
+      button({
+        permission: 'forbiddenPurposeRemove',
+        Form: PolicyForm,
+        title: own.wordRemove,
+        consequence: own.wordRemoveText(word),
+        act: () => remove({ id }, own.done),
+      }),
+  };
   const columns: readonly Column<ForbiddenWord>[] = [
     { name: own.word, cell: ({ word }) => <code>{word}</code> },
     { name: words.columns.reason, cell: ({ reason }) => <span className="wrap">{reason}</span> },

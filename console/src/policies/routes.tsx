@@ -1,6 +1,6 @@
 /** Which acquirer serves which operation of a merchant's shops in live mode. */
 import * as graph from '../../../schema/generated/console.ts';
-import { AddBar, type MerchantDialog, PolicyForm, useRowAct } from '../parts/act-form.tsx';
+import { AddBar, type MerchantDialog, PolicyForm, useActs } from '../parts/act-form.tsx';
 import { useSend } from '../parts/outcome.tsx';
 import { PickField, ShopPick, TextField, useTyped } from '../parts/fields.tsx';
 import { Listing, usePage } from '../parts/listing.tsx';
@@ -75,13 +75,19 @@ export const RoutesPart = ({ merchantId }: { readonly merchantId: string }) => {
   const asked = usePage(graph.Routes, { merchantId });
   const { again } = asked;
   const remove = useSend(graph.RemoveRoute);
-  const { column, dialog } = useRowAct<Row>(again, {
-    permission: 'bankRouteRemove',
-    name: sharedWords.remove,
-    title: own.routeRemove,
-    consequence: () => own.routeRemoveText,
-    act: ({ id }) => remove({ merchantId, id }, own.done),
-  });
+  const { button, dialog } = useActs(again);
+  const column: Column<Row> = {
+    name: words.columns.action,
+    cell: ({ id }) =>
+      button({
+        permission: 'bankRouteRemove',
+        name: sharedWords.remove,
+        Form: PolicyForm,
+        title: own.routeRemove,
+        consequence: own.routeRemoveText,
+        act: () => remove({ merchantId, id }, own.done),
+      }),
+  };
   const shops = owner?.merchant?.shops ?? [];
   return (
     <>

@@ -2,7 +2,7 @@
 import { useMemo } from 'react';
 import * as graph from '../../../schema/generated/console.ts';
 import { useAddress } from '../address.ts';
-import { ActButton, useOpened } from '../parts/act-form.tsx';
+import { useActs } from '../parts/act-form.tsx';
 import { Listing, usePage } from '../parts/listing.tsx';
 import { Status, tones, PageHead } from '../parts/texts.tsx';
 import {
@@ -31,14 +31,16 @@ const statuses = ['pending', 'registered', 'failed'] as const;
 const look_ms = 10_000;
 
 const Resend = ({ receipt, again }: { readonly receipt: Row; readonly again: () => void }) => {
-  const { opened, open, close } = useOpened(again);
-  if (receipt.status !== 'failed' && !opened) return null;
+  const { button, dialog } = useActs(again);
+  if (receipt.status !== 'failed' && dialog === null) return null;
   return (
     <>
-      <ActButton permission="receiptResend" onPress={() => open(true)}>
-        {timelineWords.resendReceipt}
-      </ActButton>
-      {opened && <ResendReceiptDialog receipt={receipt} close={close} />}
+      {button({
+        permission: 'receiptResend',
+        title: timelineWords.resendReceipt,
+        dialog: (close) => <ResendReceiptDialog receipt={receipt} close={close} />,
+      })}
+      {dialog}
     </>
   );
 };

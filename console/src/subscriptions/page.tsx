@@ -3,8 +3,7 @@ import { useMemo, useState } from 'react';
 import * as graph from '../../../schema/generated/console.ts';
 import { listOf, useAddress } from '../address.ts';
 import { Button, Form } from '../parts/button.tsx';
-import { ActButton, useOpened } from '../parts/act-form.tsx';
-import { ReasonForm } from '../parts/decide.tsx';
+import { useActs } from '../parts/act-form.tsx';
 import {
   ChosenChip,
   isNarrowed,
@@ -165,16 +164,20 @@ export const TokenTable = ({
   empty,
 }: Pick<Parameters<typeof Listing<Token>>[0], 'asked' | 'empty'>) => {
   const { search } = useAddress();
-  const { opened: ending, open, close } = useOpened<Token>(asked.again);
+  const { button, dialog } = useActs(asked.again);
   const cancel = useSend(graph.CancelToken);
   const act: Column<Token> = {
     name: words.columns.action,
-    cell: (row) =>
-      row.status !== 'cancelled' && (
-        <ActButton permission="tokenCancel" onPress={() => open(row)}>
-          {own.endToken}
-        </ActButton>
-      ),
+    cell: ({ merchantId, id, status }) =>
+      status !== 'cancelled' &&
+      button({
+        permission: 'tokenCancel',
+        name: own.endToken,
+        title: own.endTokenTitle,
+        consequence: own.endTokenText,
+        text: { label: own.reason, hint: own.reasonHint },
+        act: (reason) => cancel({ merchantId, id, reason }, own.tokenEnded),
+      }),
   };
   return (
     <>
@@ -186,18 +189,7 @@ export const TokenTable = ({
         openKey={search.open?.split('/')[1] ?? null}
         empty={empty}
       />
-      {ending && (
-        <ReasonForm
-          title={own.endTokenTitle}
-          consequence={own.endTokenText}
-          label={own.reason}
-          hint={own.reasonHint}
-          close={close}
-          act={(reason) =>
-            cancel({ merchantId: ending.merchantId, id: ending.id, reason }, own.tokenEnded)
-          }
-        />
-      )}
+      {dialog}
     </>
   );
 };

@@ -20,80 +20,46 @@ import { subscriptionWords as own } from '../words/subscriptions.ts';
 import { FailureName } from '../words/failures.tsx';
 import { words } from '../words/words.ts';
 import { reason_max_chars } from '../../../schema/limits.ts';
-import { ActButton, ActForm, useDialogs, type Again, type Closable } from '../parts/act-form.tsx';
-import { ReasonForm } from '../parts/decide.tsx';
+import { useActs, type Again } from '../parts/act-form.tsx';
 import { useSend } from '../parts/outcome.tsx';
 
 type SubscriptionDetails = NonNullable<graph.SubscriptionQuery['billingSubscription']>;
 
-interface ActProps {
-  readonly subscription: Pick<SubscriptionDetails, 'merchantId' | 'id' | 'status'>;
-}
-type DialogProps = ActProps & Closable;
-
-const PauseDialog = ({ subscription: { merchantId, id }, close }: DialogProps) => {
+const SubscriptionActs = ({
+  subscription: { merchantId, id, status },
+  again,
+}: Again & { readonly subscription: SubscriptionDetails }) => {
+  const { button, dialog } = useActs(again);
   const pause = useSend(graph.PauseSubscription);
-  return (
-    <ReasonForm
-      title={own.pause}
-      consequence={own.pauseText}
-      label={own.reason}
-      hint={own.reasonHint}
-      maxLength={reason_max_chars}
-      isOptional
-      close={close}
-      act={(reason) => pause({ merchantId, id, reason: reason || null }, own.pausedNow)}
-    />
-  );
-};
-
-const ResumeDialog = ({ subscription: { merchantId, id }, close }: DialogProps) => {
   const resume = useSend(graph.ResumeSubscription);
-  return (
-    <ActForm
-      title={own.resume}
-      consequence={own.resumeText}
-      close={close}
-      act={() => resume({ merchantId, id }, own.resumed)}
-    />
-  );
-};
-
-const CancelDialog = ({ subscription: { merchantId, id }, close }: DialogProps) => {
   const cancel = useSend(graph.CancelSubscription);
-  return (
-    <ReasonForm
-      title={own.cancel}
-      consequence={own.cancelText}
-      label={own.reason}
-      hint={own.reasonHint}
-      close={close}
-      act={(reason) => cancel({ merchantId, id, reason }, own.cancelled)}
-    />
-  );
-};
-
-const dialogs = { pause: PauseDialog, resume: ResumeDialog, cancel: CancelDialog } as const;
-
-const SubscriptionActs = ({ subscription, again }: ActProps & Again) => {
-  const { press, dialog } = useDialogs(dialogs, { subscription }, again);
-  const { status } = subscription;
   if (status === 'cancelled') return null;
+  const text = { label: own.reason, hint: own.reasonHint };
   return (
     <div className="acts">
-      {(status === 'active' || status === 'past_due') && (
-        <ActButton permission="subscriptionPause" onPress={press('pause')}>
-          {own.pause}
-        </ActButton>
-      )}
-      {status === 'paused' && (
-        <ActButton permission="subscriptionResume" isMain onPress={press('resume')}>
-          {own.resume}
-        </ActButton>
-      )}
-      <ActButton permission="subscriptionCancel" onPress={press('cancel')}>
-        {own.cancel}
-      </ActButton>
+      {(status === 'active' || status === 'past_due') &&
+        button({
+          permission: 'subscriptionPause',
+          title: own.pause,
+          consequence: own.pauseText,
+          text: { ...text, maxLength: reason_max_chars, isOptional: true },
+          act: (reason) => pause({ merchantId, id, reason: reason || null }, own.pausedNow),
+        })}
+      {status === 'paused' &&
+        button({
+          permission: 'subscriptionResume',
+          isMain: true,
+          title: own.resume,
+          consequence: own.resumeText,
+          act: () => resume({ merchantId, id }, own.resumed),
+        })}
+      {button({
+        permission: 'subscriptionCancel',
+        title: own.cancel,
+        consequence: own.cancelText,
+        text,
+        act: (reason) => cancel({ merchantId, id, reason }, own.cancelled),
+      })}
       {dialog}
     </div>
   );

@@ -3,9 +3,8 @@ import { useState, type ReactNode } from 'react';
 import * as graph from '../../../schema/generated/console.ts';
 import { secretOverlap_max_h } from '../../../schema/limits.ts';
 import {
-  ActButton,
   PolicyForm,
-  useDialogs,
+  useActs,
   type Again,
   type Closable,
   type MerchantDialog,
@@ -125,33 +124,6 @@ const EditDialog = ({ merchantId, endpoint, close }: DialogProps) => {
   );
 };
 
-const SwitchDialog = ({ merchantId, endpoint: { id, active }, close }: DialogProps) => {
-  const enable = useSend(graph.EnableEndpoint);
-  const disable = useSend(graph.DisableEndpoint);
-  return (
-    <PolicyForm
-      title={active ? own.disable : own.enable}
-      consequence={active ? own.disableText : own.enableText}
-      close={close}
-      act={async () =>
-        active ? disable({ merchantId, id }, own.done) : enable({ merchantId, id }, own.done)
-      }
-    />
-  );
-};
-
-const DeleteDialog = ({ merchantId, endpoint: { id, url }, close }: DialogProps) => {
-  const remove = useSend(graph.DeleteEndpoint);
-  return (
-    <PolicyForm
-      title={own.remove}
-      consequence={`${url}. ${own.removeText}`}
-      close={close}
-      act={() => remove({ merchantId, id }, own.done)}
-    />
-  );
-};
-
 interface Rotated {
   readonly secret: string;
   readonly standardSecret?: string | null | undefined;
@@ -194,25 +166,6 @@ export const RotateDialog = ({
   );
 };
 
-const SecretDialog = ({ merchantId, endpoint: { id, url, signature }, close }: DialogProps) => {
-  const rotate = useSend(graph.RotateEndpointSecret);
-  return (
-    <RotateDialog
-      of={url}
-      isStandard={signature === 'standard'}
-      close={close}
-      rotate={(overlapHours, show) => rotate({ merchantId, id, overlapHours }, show)}
-    />
-  );
-};
-
-const dialogs = {
-  edit: EditDialog,
-  switch: SwitchDialog,
-  secret: SecretDialog,
-  remove: DeleteDialog,
-} as const;
-
 export const EndpointTerms = ({ endpoint }: { readonly endpoint: Endpoint }) => {
   const { events, signature } = endpoint;
   return (
@@ -233,25 +186,47 @@ export const EndpointActs = ({
   again,
   children,
 }: Omit<DialogProps, 'close'> & Again & { readonly children?: ReactNode }) => {
-  const { press, dialog } = useDialogs(dialogs, { merchantId, endpoint }, again);
+  const { button, dialog } = useActs(again);
+  const enable = useSend(graph.EnableEndpoint);
+  const disable = useSend(graph.DisableEndpoint);
+  const rotate = useSend(graph.RotateEndpointSecret);
+  const remove = useSend(graph.DeleteEndpoint);
+  const { id, url, active, signature } = endpoint;
   return (
     <div className="acts">
       {children}
-      <ActButton permission="webhookEndpointUpdate" onPress={press('edit')}>
-        {own.edit}
-      </ActButton>
-      <ActButton
-        permission={endpoint.active ? 'webhookEndpointDisable' : 'webhookEndpointEnable'}
-        onPress={press('switch')}
-      >
-        {endpoint.active ? own.disable : own.enable}
-      </ActButton>
-      <ActButton permission="webhookEndpointSecretRotate" onPress={press('secret')}>
-        {own.rotate}
-      </ActButton>
-      <ActButton permission="webhookEndpointDelete" onPress={press('remove')}>
-        {own.remove}
-      </ActButton>
+      {button({
+        permission: 'webhookEndpointUpdate',
+        title: own.edit,
+        dialog: (close) => <EditDialog {...{ merchantId, endpoint, close }} />,
+      })}
+      {button({
+        permission: active ? 'webhookEndpointDisable' : 'webhookEndpointEnable',
+        title: active ? own.disable : own.enable,
+        Form: PolicyForm,
+        consequence: active ? own.disableText : own.enableText,
+        act: () =>
+          active ? disable({ merchantId, id }, own.done) : enable({ merchantId, id }, own.done),
+      })}
+      {button({
+        permission: 'webhookEndpointSecretRotate',
+        title: own.rotate,
+        dialog: (close) => (
+          <RotateDialog
+            of={url}
+            isStandard={signature === 'standard'}
+            close={close}
+            rotate={(overlapHours, show) => rotate({ merchantId, id, overlapHours }, show)}
+          />
+        ),
+      })}
+      {button({
+        permission: 'webhookEndpointDelete',
+        title: own.remove,
+        Form: PolicyForm,
+        consequence: `${url}. ${own.removeText}`,
+        act: () => remove({ merchantId, id }, own.done),
+      })}
       {dialog}
     </div>
   );

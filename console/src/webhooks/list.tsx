@@ -15,7 +15,7 @@ import { useWhose } from '../parts/whose.tsx';
 import { words } from '../words/words.ts';
 import { refusalText } from '../parts/outcome.tsx';
 import { countText, duration, shortPercent, wholeNumber } from '../format.ts';
-import { ActButton, AddBar, useOpened } from '../parts/act-form.tsx';
+import { ActButton, AddBar, useActs } from '../parts/act-form.tsx';
 import { webhookWords as own } from '../words/webhooks.ts';
 import { AddEndpointDialog, EndpointActs, EndpointTerms } from './endpoint-acts.tsx';
 import { failedSince, ReplayDialog } from './replay.tsx';
@@ -99,7 +99,7 @@ interface CardProps {
 
 /** The buttons that send something now, before those of the settings. */
 const SendingActs = ({ merchantId, endpoint, failed, again }: Omit<CardProps, 'shopName'>) => {
-  const { opened, open, close } = useOpened<Failed>(again);
+  const { button, dialog } = useActs(again);
   const { id, active, health } = endpoint;
   const { outcome, test, retry } = useAtOnce(merchantId, id, again);
   const count = failed && countText(failed.count);
@@ -110,13 +110,20 @@ const SendingActs = ({ merchantId, endpoint, failed, again }: Omit<CardProps, 's
         <ActButton permission="webhookEndpointTest" onPress={test}>
           {own.test}
         </ActButton>
-        <ActButton
-          permission="webhookDeliveriesResendFailed"
-          barred={failed && active ? undefined : barred}
-          onPress={() => open(failed)}
-        >
-          {count === null ? own.replay : own.replayCount(count)}
-        </ActButton>
+        {button({
+          permission: 'webhookDeliveriesResendFailed',
+          barred: failed && active ? undefined : barred,
+          title: count === null ? own.replay : own.replayCount(count),
+          dialog: (close) =>
+            failed && (
+              <ReplayDialog
+                merchantId={merchantId}
+                endpointId={id}
+                from={failed.oldestAt}
+                close={close}
+              />
+            ),
+        })}
         <ActButton
           permission="webhookDeliveriesRetry"
           barred={health.pending > 0 ? undefined : own.retryNone}
@@ -126,14 +133,7 @@ const SendingActs = ({ merchantId, endpoint, failed, again }: Omit<CardProps, 's
         </ActButton>
       </EndpointActs>
       <p role="status">{outcome}</p>
-      {opened && (
-        <ReplayDialog
-          merchantId={merchantId}
-          endpointId={id}
-          from={opened.oldestAt}
-          close={close}
-        />
-      )}
+      {dialog}
     </>
   );
 };
