@@ -70,12 +70,15 @@ export const kept = ({ mode, merchant }: Search): Search => ({
   ...(merchant === undefined ? {} : { merchant }),
 });
 
+/** Fields that leave a list on its page: the page itself, and what is open over it. */
+const ofPage: ReadonlySet<string> = new Set(['after', 'before', 'open', 'act', 'kinds']);
+
 export interface Address {
   readonly search: Search;
   readonly mode: 'test' | 'live';
   /** Null: all merchants. */
   readonly merchantId: string | null;
-  /** Changes some fields; `undefined` removes one. */
+  /** Changes some fields; `undefined` removes one. Filters return a list to its first page. */
   readonly set: (change: Readonly<Partial<Record<Field, string | undefined>>>) => void;
 }
 
@@ -87,8 +90,14 @@ export const useAddress = (): Address => {
     search,
     mode,
     merchantId: search.merchant ?? null,
-    set: (change) =>
-      void navigate({ to: '.', search: (before: Search) => readSearch({ ...before, ...change }) }),
+    set: (change) => {
+      const isFilter = Object.keys(change).some((field) => !ofPage.has(field));
+      const gone = isFilter ? ['after', 'before'] : [];
+      void navigate({
+        to: '.',
+        search: (before: Search) => readSearch({ ...without(before, ...gone), ...change }),
+      });
+    },
   };
 };
 

@@ -143,7 +143,7 @@ const AuditFilters = ({ hasSubject }: { readonly hasSubject: boolean }) => {
   const fields = ['actor', ...(hasSubject ? (['subject'] as const) : [])] as const;
   const apply = (field: (typeof fields)[number] | 'action', text: string): void => {
     if (text === (search[field] ?? '')) return;
-    set({ [field]: text === '' ? undefined : text, after: undefined, before: undefined });
+    set({ [field]: text === '' ? undefined : text });
   };
   return (
     <div className="chips">

@@ -72,21 +72,18 @@ const EventFilters = ({ from }: { readonly from: string }) => {
   const { search, set } = useAddress();
   const [subject, setSubject] = useState(search.customer ?? '');
   return (
-    <Form
-      className="find"
-      send={() => set({ customer: subject.trim() || undefined, after: undefined })}
-    >
+    <Form className="find" send={() => set({ customer: subject.trim() || undefined })}>
       <DateField
         isInline
         label={words.filters.since}
         value={from}
-        set={(day) => set({ since: day || undefined, after: undefined })}
+        set={(day) => set({ since: day || undefined })}
       />
       <PickField
         isInline
         label={words.columns.event}
         value={search.type ?? ''}
-        set={(type) => set({ type: type || undefined, after: undefined })}
+        set={(type) => set({ type: type || undefined })}
         options={[
           ['', words.filters.all],
           ...webhookEvents.map((event) => [event, eventName(event)] as const),
@@ -96,7 +93,7 @@ const EventFilters = ({ from }: { readonly from: string }) => {
         isInline
         label={own.eventsOrder}
         value={search.by === 'oldest' ? 'oldest' : ''}
-        set={(by) => set({ by: by || undefined, after: undefined })}
+        set={(by) => set({ by: by || undefined })}
         options={[
           ['', own.eventsNewest],
           ['oldest', own.eventsOldest],

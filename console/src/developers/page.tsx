@@ -159,7 +159,7 @@ const Parts = ({ merchantId }: { readonly merchantId: string }) => {
           isInline
           label={sharedWords.chooseShop}
           value={shop.id}
-          set={(id) => set({ shop: id, after: undefined })}
+          set={(id) => set({ shop: id })}
           options={merchant.shops.map(({ id, name }) => [id, name])}
         />
         <Guides />

@@ -67,11 +67,7 @@ const StatusField = () => {
   return (
     <div className="chips" role="group" aria-label={own.statuses}>
       {([undefined, ...statusGroups] as const).map((group) => (
-        <Chip
-          key={group ?? ''}
-          isOn={search.status === group}
-          press={() => set({ status: group, after: undefined })}
-        >
+        <Chip key={group ?? ''} isOn={search.status === group} press={() => set({ status: group })}>
           {group === undefined ? words.filters.all : own.groups[group]}
         </Chip>
       ))}
@@ -86,7 +82,7 @@ const StatusField = () => {
           defaultValue={/^\d{3}$/.test(search.status ?? '') ? search.status : ''}
           onChange={({ target }) => {
             if (target.value === '' || /^[1-5]\d\d$/.test(target.value))
-              set({ status: target.value || undefined, after: undefined });
+              set({ status: target.value || undefined });
           }}
         />
       </label>
@@ -103,7 +99,7 @@ const DayFields = () => {
       isInline
       label={names[field]}
       value={search[field]?.slice(0, 10) ?? ''}
-      set={(day) => set({ [field]: day || undefined, after: undefined })}
+      set={(day) => set({ [field]: day || undefined })}
     />
   ));
 };
@@ -229,8 +225,7 @@ const RequestDrawer = ({
       title={found ? `${found.method} ${found.path}` : words.auditLog.request}
       onClose={close}
     >
-      {error && !data && <Failure error={error} again={again} />}
-      {!data && !error && <Skeleton />}
+      {!data && (error ? <Failure error={error} again={again} /> : <Skeleton />)}
       {data && !found && <Empty title={own.gone} />}
       {found && <View merchantId={of.merchantId} found={found} />}
     </Modal>

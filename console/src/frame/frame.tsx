@@ -142,7 +142,7 @@ const ModeSwitch = () => {
           type="button"
           aria-pressed={mode === one}
           data-mode={one}
-          onClick={() => set({ mode: one, after: undefined, before: undefined, open: undefined })}
+          onClick={() => set({ mode: one, open: undefined })}
         >
           {words.mode[one]}
         </button>

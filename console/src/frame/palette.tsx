@@ -56,7 +56,7 @@ const useActs = () => {
     [
       true,
       `${words.mode.label}: ${words.mode[other]}`,
-      () => set({ mode: other, after: undefined, before: undefined, open: undefined }),
+      () => set({ mode: other, open: undefined }),
     ],
     ...themes.map(
       (theme) =>

@@ -17,6 +17,7 @@ import {
   StatusChips,
   textIn,
   useShopFilter,
+  useShops,
   NoRows,
 } from '../parts/filters.tsx';
 import { useWhose } from '../parts/whose.tsx';
@@ -58,8 +59,7 @@ const mayBook = (
 
 const RecordDialog = ({ act, merchantId, close }: MerchantDialog & { readonly act: Act }) => {
   const { mode } = useAddress();
-  const { data } = useAsk(graph.PolicyShops, { merchantId });
-  const shops = data?.merchant?.shops ?? [];
+  const shops = useShops();
   const { typed, held } = useTyped({ shop: '', amount: '', reference: '', reason: '' });
   const record = useRecord(act);
   const shopId = typed.shop || (shops[0]?.id ?? '');
@@ -152,10 +152,9 @@ const LedgerFilters = () => {
     }),
     shown: [
       ...ofShop.shown,
-      ...facts.flatMap((fact) => {
-        const id = search[fact];
-        return id === undefined ? [] : [[fact, `${words.ledger.types[fact]} ${id}`] as const];
-      }),
+      ...facts.map(
+        (fact) => [fact, search[fact] && `${words.ledger.types[fact]} ${search[fact]}`] as const,
+      ),
     ],
   };
   return (

@@ -14,9 +14,6 @@ import { useWhose } from './whose.tsx';
 import { sharedWords } from '../words/shared.ts';
 import { words } from '../words/words.ts';
 
-/** Changing the filters returns a list to its first page. */
-const fromTheTop = { after: undefined, before: undefined };
-
 export const Chip = ({
   isOn,
   press,
@@ -44,11 +41,11 @@ export const StatusChips = <Value extends string>({
     const next = chosen.includes(value)
       ? chosen.filter((one) => one !== value)
       : [...chosen, value];
-    set({ ...fromTheTop, status: next.join(',') || undefined });
+    set({ status: next.join(',') || undefined });
   };
   return (
     <div className="chips" role="group" aria-label={words.filters.status}>
-      <Chip isOn={chosen.length === 0} press={() => set({ ...fromTheTop, status: undefined })}>
+      <Chip isOn={chosen.length === 0} press={() => set({ status: undefined })}>
         {words.filters.all}
       </Chip>
       {known.map((value) => (
@@ -73,7 +70,7 @@ export const ToggleChips = ({
     <div className="chips" role="group" aria-label={label}>
       {options.map(([field, value, name]) => {
         const isOn = search[field] === value;
-        const press = () => set({ ...fromTheTop, [field]: isOn ? undefined : value });
+        const press = () => set({ [field]: isOn ? undefined : value });
         return (
           <Chip key={value} isOn={isOn} press={press}>
             {name}
@@ -90,7 +87,7 @@ export const ResolvedChips = () => {
     <Chip
       key={status ?? 'open'}
       isOn={(search.status === 'resolved') === (status === 'resolved')}
-      press={() => set({ ...fromTheTop, status })}
+      press={() => set({ status })}
     >
       {status === 'resolved' ? words.alert.resolved : words.alert.open}
     </Chip>
@@ -109,7 +106,8 @@ const fromField = (text: string): string | undefined => fromZoneField(text)?.toI
 export interface MoreFilters {
   readonly fields: ReactNode;
   readonly read: (form: FormData) => Readonly<Partial<Record<keyof Search, string | undefined>>>;
-  readonly shown: readonly (readonly [field: keyof Search, text: string])[];
+  /** What a field narrows the list to, in words; nothing where it does not. */
+  readonly shown: readonly (readonly [field: keyof Search, text: string | undefined])[];
 }
 
 export const textIn = (form: FormData, name: string): string => {
@@ -205,7 +203,6 @@ const FilterForm = ({
     const amounts = amountsIn(form);
     if ('wrong' in amounts) return setWrong(amounts.wrong);
     set({
-      ...fromTheTop,
       since: fromField(textIn(form, 'since')),
       until: fromField(textIn(form, 'until')),
       ...(hasAmounts ? amounts : {}),
@@ -223,6 +220,10 @@ const FilterForm = ({
   );
 };
 
+/** The change that takes filters away. */
+export const cleared = (fields: readonly string[]): Readonly<Record<string, undefined>> =>
+  Object.fromEntries(fields.map((field) => [field, undefined]));
+
 /** What a list is narrowed to: a press takes it away. */
 export const ChosenChip = ({
   field,
@@ -237,7 +238,7 @@ export const ChosenChip = ({
       type="button"
       className="chip chosen"
       aria-label={words.filters.remove(text)}
-      onClick={() => set({ ...fromTheTop, [field]: undefined })}
+      onClick={() => set({ [field]: undefined })}
     >
       {text}
       <Icon name="close" />
@@ -254,22 +255,19 @@ export const RangeFilters = ({
   readonly more?: MoreFilters;
 }) => {
   const { search, set } = useAddress();
-  const day = (at: string): string => plainMoment(at);
-  const sum = (value: string): string => money(Number(value), currency);
   const { since, until, from, to } = search;
   const { filters } = words;
-  const shown: (readonly [keyof Search, string])[] = [
-    ...(since === undefined ? [] : [['since', `${filters.since} ${day(since)}`] as const]),
-    ...(until === undefined ? [] : [['until', `${filters.until} ${day(until)}`] as const]),
-    ...(from === undefined || !hasAmounts
-      ? []
-      : [['from', `${filters.amount} ≥ ${sum(from)}`] as const]),
-    ...(to === undefined || !hasAmounts ? [] : [['to', `${filters.amount} ≤ ${sum(to)}`] as const]),
+  const amount = (sign: '≥' | '≤', value: string | undefined): string | undefined =>
+    value && hasAmounts ? `${filters.amount} ${sign} ${money(Number(value), currency)}` : undefined;
+  const all: MoreFilters['shown'] = [
+    ['since', since && `${filters.since} ${plainMoment(since)}`],
+    ['until', until && `${filters.until} ${plainMoment(until)}`],
+    ['from', amount('≥', from)],
+    ['to', amount('≤', to)],
     ...(more?.shown ?? []),
   ];
-  const all = Object.fromEntries(
-    [...shown.map(([field]) => field), 'status'].map((f) => [f, undefined]),
-  );
+  const shown = all.flatMap(([field, text]) => (text ? [{ field, text }] : []));
+  const fields = ['status', ...shown.map(({ field }) => field)];
   return (
     <div className="chips">
       <PopoverButton
@@ -284,11 +282,11 @@ export const RangeFilters = ({
       >
         {(close) => <FilterForm close={close} hasAmounts={hasAmounts} more={more} />}
       </PopoverButton>
-      {shown.map(([field, text]) => (
-        <ChosenChip key={field} field={field} text={text} />
+      {shown.map((one) => (
+        <ChosenChip key={one.field} {...one} />
       ))}
       {shown.length > 0 && (
-        <button type="button" className="chip plain" onClick={() => set({ ...fromTheTop, ...all })}>
+        <button type="button" className="chip plain" onClick={() => set(cleared(fields))}>
           {filters.clear}
         </button>
       )}
@@ -384,7 +382,7 @@ export const useShopFilter = (): MoreFilters => {
     read: (form) => ({
       shop: form.has('shop') ? textIn(form, 'shop') || undefined : search.shop,
     }),
-    shown: search.shop === undefined ? [] : [['shop', name ?? '']],
+    shown: [['shop', name]],
   };
 };
 
@@ -401,7 +399,7 @@ export const FindField = ({
   const send = (): void => {
     const kept = read(text.trim());
     setText(kept);
-    set({ of: kept || undefined, after: undefined, before: undefined });
+    set({ of: kept || undefined });
   };
   return (
     <Form className="find" role="search" send={send}>

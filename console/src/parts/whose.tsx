@@ -40,8 +40,7 @@ export const useMerchantNames = (
 
 const useChooseMerchant = () => {
   const { set } = useAddress();
-  return (id: string | null): void =>
-    set({ merchant: id ?? undefined, after: undefined, before: undefined, open: undefined });
+  return (id: string | null): void => set({ merchant: id ?? undefined, open: undefined });
 };
 
 /** A merchant's name, which narrows the list to its objects. */

@@ -22,6 +22,7 @@ import {
   standsAs,
 } from './shown.tsx';
 import {
+  cleared,
   isNarrowed,
   RangeFilters,
   rangeOf,
@@ -101,13 +102,11 @@ const usePaymentFilters = (): MoreFilters => {
       ...ofShop.read(form),
     }),
     shown: [
-      ...(names.length === 0 ? [] : [['method', names.join(', ')] as const]),
-      ...(search.bank === undefined ? [] : [['bank', search.bank] as const]),
+      ['method', names.join(', ')],
+      ['bank', search.bank],
       ...ofShop.shown,
-      ...(search.link === undefined ? [] : [['link', sharedWords.link] as const]),
-      ...(search.code === undefined
-        ? []
-        : [['code', `${sharedWords.code}: ${search.code}`] as const]),
+      ['link', search.link && sharedWords.link],
+      ['code', search.code && `${sharedWords.code}: ${search.code}`],
     ],
   };
 };
@@ -197,30 +196,14 @@ export const NoPaymentsYet = () => (
   </Empty>
 );
 
+const filters = ['status', 'since', 'until', 'from', 'to', 'method', 'bank', 'shop', 'code'];
+
 const NoPayments = () => {
   const { search, set } = useAddress();
   if (isNarrowed(search))
     return (
       <Empty title={words.payment.none}>
-        <Button
-          press={() =>
-            set({
-              status: undefined,
-              since: undefined,
-              until: undefined,
-              method: undefined,
-              bank: undefined,
-              shop: undefined,
-              code: undefined,
-              from: undefined,
-              to: undefined,
-              after: undefined,
-              before: undefined,
-            })
-          }
-        >
-          {words.filters.clear}
-        </Button>
+        <Button press={() => set(cleared(filters))}>{words.filters.clear}</Button>
       </Empty>
     );
   return <NoPaymentsYet />;

@@ -7,7 +7,7 @@ import { Listing, usePage } from '../parts/listing.tsx';
 import { Empty } from '../parts/states.tsx';
 import { Status } from '../parts/texts.tsx';
 import type { Column } from '../parts/table.tsx';
-import { useAsk } from '../parts/use-ask.ts';
+import { useShops } from '../parts/filters.tsx';
 import { policyWords as own } from '../words/policies.ts';
 import { sharedWords } from '../words/shared.ts';
 import { words } from '../words/words.ts';
@@ -71,7 +71,7 @@ const SetDialog = ({ merchantId, shops, close }: MerchantDialog & { readonly sho
 };
 
 export const RoutesPart = ({ merchantId }: { readonly merchantId: string }) => {
-  const { data: owner } = useAsk(graph.PolicyShops, { merchantId });
+  const shops = useShops();
   const asked = usePage(graph.Routes, { merchantId });
   const { again } = asked;
   const remove = useSend(graph.RemoveRoute);
@@ -88,7 +88,6 @@ export const RoutesPart = ({ merchantId }: { readonly merchantId: string }) => {
         act: () => remove({ merchantId, id }, own.done),
       }),
   };
-  const shops = owner?.merchant?.shops ?? [];
   return (
     <>
       <AddBar permission="bankRouteSet" name={own.routeAdd} again={again}>

@@ -87,7 +87,7 @@ const RunsPart = () => {
         label={own.tabs.runs}
         asked={asked}
         columns={columnsOf()}
-        onOpen={({ id }) => set({ tab: undefined, code: id, after: undefined, before: undefined })}
+        onOpen={({ id }) => set({ tab: undefined, code: id })}
         empty={<Empty title={own.runsEmpty} text={own.runsEmptyText} />}
       />
     </>

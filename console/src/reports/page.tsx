@@ -378,8 +378,7 @@ const Statistics = () => {
         nameOf={nameOf}
         groupName={by === 'nothing' ? '' : own.bys[by]}
       />
-      {error && !totals && <Failure error={error} again={again} />}
-      {!error && !totals && <Skeleton />}
+      {!totals && (error ? <Failure error={error} again={again} /> : <Skeleton />)}
       {totals && <Drawn totals={totals} interval={cut.interval} />}
     </>
   );

@@ -92,11 +92,7 @@ export const CustomerField = () => {
   if (search.customer !== undefined)
     return <ChosenChip field="customer" text={`${own.customer} ${search.customer}`} />;
   return (
-    <Form
-      className="find"
-      role="search"
-      send={() => set({ customer: text.trim() || undefined, after: undefined, before: undefined })}
-    >
+    <Form className="find" role="search" send={() => set({ customer: text.trim() || undefined })}>
       <input
         aria-label={own.findCustomer}
         placeholder={own.findCustomer}
