@@ -167,8 +167,7 @@ const Asked = () => {
       </div>
       <p className="quiet">{own.explained}</p>
       <p className="quiet">{own.measuredOn}</p>
-      {error && !health && <Failure error={error} again={again} />}
-      {!error && !health && <Skeleton />}
+      {!health && (error ? <Failure error={error} again={again} /> : <Skeleton />)}
       {health && <Drawn health={health} />}
     </>
   );

@@ -62,8 +62,7 @@ export const OutcomeText = ({
   return (
     <div className="bad">
       <p>
-        {words.acts.refused}:{' '}
-        {'refused' in outcome ? outcome.refused : outcomeWords.refusal(outcome.refusal)}
+        {words.acts.refused}: {outcome.refused}
       </p>
     </div>
   );

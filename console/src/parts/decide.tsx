@@ -5,7 +5,8 @@ import type * as graph from '../../../schema/generated/console.ts';
 import type { PermissionName } from '../viewer.tsx';
 import type { DraftWords, RefundDraftWords } from '../words/drafts.ts';
 import { useActs } from './act-form.tsx';
-import { isAbout, refusedBy, type Outcome, type Refusal, refusalText } from './outcome.tsx';
+import { outcomeWords } from '../words/outcome.ts';
+import { isAbout, refusedBy, type Outcome, type Refusal } from './outcome.tsx';
 import { Status, Moment } from './texts.tsx';
 
 type AnyDraft = graph.DraftRowFragment | graph.RefundDraftRowFragment;
@@ -18,11 +19,18 @@ const tones = {
   expired: 'over',
 } as const;
 
-/** Why an approval was refused; known cases of drafts have their own texts. */
-export const refusalOutcome = (own: DecisionWords, refusal: Refusal): Outcome => {
+/** Why an approval was refused, where drafts have a text of their own for it. */
+const ownText = (own: DecisionWords, refusal: Refusal): string | undefined => {
   const refusals: Readonly<Record<string, string>> = own.refusals;
-  const text = refusals[isAbout(refusal, 'card_pan') ? 'card' : refusal.code];
-  return text === undefined ? refusedBy(refusal) : { refused: text };
+  return refusals[isAbout(refusal, 'card_pan') ? 'card' : refusal.code];
+};
+
+export const draftRefusal = (own: DecisionWords, refusal: Refusal): string =>
+  ownText(own, refusal) ?? outcomeWords.refusal(refusal);
+
+export const refusalOutcome = (own: DecisionWords, refusal: Refusal): Outcome => {
+  const refused = ownText(own, refusal);
+  return refused === undefined ? refusedBy(refusal) : { refused };
 };
 
 export type DraftRefusal = (refusal: Refusal) => Promise<Outcome>;
@@ -43,26 +51,21 @@ export const DraftState = ({
 }: {
   readonly draft: AnyDraft;
   readonly own: DecisionWords;
-}) => {
-  const outcome = lastRefusal && refusalOutcome(own, lastRefusal);
-  return (
-    <span className="stack">
-      <Status tone={tones[status]}>{own.statuses[status]}</Status>
-      {status === 'pending' && outcome && (
-        <span className="quiet wrap">
-          {'refused' in outcome ? outcome.refused : refusalText(lastRefusal, undefined)}
-        </span>
-      )}
-      {status === 'pending' && (
-        <span className="quiet">
-          {own.until} <Moment at={expiresAt} />
-        </span>
-      )}
-      {decidedBy && <span className="quiet">{own.by(decidedBy)}</span>}
-      {rejectReason && <span className="quiet wrap">{rejectReason}</span>}
-    </span>
-  );
-};
+}) => (
+  <span className="stack">
+    <Status tone={tones[status]}>{own.statuses[status]}</Status>
+    {status === 'pending' && lastRefusal && (
+      <span className="quiet wrap">{draftRefusal(own, lastRefusal)}</span>
+    )}
+    {status === 'pending' && (
+      <span className="quiet">
+        {own.until} <Moment at={expiresAt} />
+      </span>
+    )}
+    {decidedBy && <span className="quiet">{own.by(decidedBy)}</span>}
+    {rejectReason && <span className="quiet wrap">{rejectReason}</span>}
+  </span>
+);
 
 interface Decision {
   readonly permission: PermissionName;

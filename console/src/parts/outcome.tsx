@@ -20,12 +20,8 @@ interface Done {
   readonly copy?: string;
 }
 
-/** Done or refused in the person's language, refused by the graph, or unknown. */
-export type Outcome =
-  | Done
-  | { readonly refused: string }
-  | { readonly refusal: Refusal }
-  | { readonly unknown: true };
+/** Done or refused, in the person's language, or unknown. */
+export type Outcome = Done | { readonly refused: string } | { readonly unknown: true };
 
 /** The graph's own answer to a failed query; null when there was none. */
 export const refusalOf = (error: Error | undefined): Refusal | null => {
@@ -47,7 +43,7 @@ export const isUnknown = (refusal: Refusal | null): refusal is null =>
 
 /** The outcome of a refusal; without one there was no answer. */
 export const refusedBy = (refusal: Refusal | null): Outcome =>
-  isUnknown(refusal) ? { unknown: true } : { refusal };
+  isUnknown(refusal) ? { unknown: true } : { refused: outcomeWords.refusal(refusal) };
 
 /** A result of the graph, and the one that each mutation has beside its own. */
 interface Result {

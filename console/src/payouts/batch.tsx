@@ -5,7 +5,7 @@ import * as graph from '../../../schema/generated/console.ts';
 import { useAddress } from '../address.ts';
 import { Button } from '../parts/button.tsx';
 import { ActButton, ActForm, type Closable } from '../parts/act-form.tsx';
-import { actOnce, type Outcome, refusalText, useSend } from '../parts/outcome.tsx';
+import { actOnce, type Outcome, useSend } from '../parts/outcome.tsx';
 import { refusalOutcome } from '../parts/decide.tsx';
 import { offer } from '../parts/export-button.tsx';
 import { FileField, ShopPick, TextField } from '../parts/fields.tsx';
@@ -125,8 +125,7 @@ const useSending = (merchantId: string, batchId: string, end: (line: Line, end: 
         continue;
       }
       refused += 1;
-      const text = 'refused' in outcome ? outcome.refused : refusalText(outcome.refusal, undefined);
-      end(line, { refused: text });
+      end(line, outcome);
     }
     const done = lines.length - refused;
     return refused === 0 ? { done: own.done(done) } : { refused: own.partly(done, refused) };

@@ -3,7 +3,7 @@ import { money } from '../format.ts';
 import * as graph from '../../../schema/generated/console.ts';
 import { useAddress } from '../address.ts';
 import { Button } from '../parts/button.tsx';
-import { DraftState, refusalOutcome } from '../parts/decide.tsx';
+import { DraftState, draftRefusal } from '../parts/decide.tsx';
 import { Listing, usePage } from '../parts/listing.tsx';
 import { amountColumn, type Column, objectKey, Table, useChosen } from '../parts/table.tsx';
 import { Moment, Status } from '../parts/texts.tsx';
@@ -18,7 +18,7 @@ import { useClient, type OperationResult } from 'urql';
 import { reason_max_chars } from '../../../schema/limits.ts';
 import { ActForm, ActButton, type Closable } from '../parts/act-form.tsx';
 import { TextField } from '../parts/fields.tsx';
-import { refusalOf, refusedBy, type Outcome, refusalText } from '../parts/outcome.tsx';
+import { refusalOf, refusedBy, type Outcome } from '../parts/outcome.tsx';
 import { Available } from './available.tsx';
 
 /*
@@ -49,11 +49,7 @@ const endsOf = (
     if (!refusal) return [id, 'decided'];
     if (refusal.code === 'not_pending' && draft)
       return [id, { refused: draftWords.now(draftWords.statuses[draft.status]) }];
-    const outcome = refusalOutcome(draftWords, refusal);
-    return [
-      id,
-      { refused: 'refused' in outcome ? outcome.refused : refusalText(refusal, undefined) },
-    ];
+    return [id, { refused: draftRefusal(draftWords, refusal) }];
   });
 
 /** Decides drafts in calls of a few, in their order, until one has no answer. */
@@ -277,11 +273,7 @@ const OfFile = ({ batchId }: { readonly batchId: string }) => {
   const { search, set } = useAddress();
   if (search.batch === batchId) return null;
   return (
-    <button
-      type="button"
-      className="chip plain"
-      onClick={() => set({ batch: batchId, after: undefined, before: undefined })}
-    >
+    <button type="button" className="chip plain" onClick={() => set({ batch: batchId })}>
       {own.oneFile}
     </button>
   );
@@ -345,7 +337,7 @@ export const DraftsList = () => {
         more={{
           fields: null,
           read: () => ({}),
-          shown: search.batch === undefined ? [] : [['batch', own.oneFile]],
+          shown: [['batch', search.batch && own.oneFile]],
         }}
       />
       <Listing

@@ -215,8 +215,7 @@ export const DeliveryDrawer = ({ name, close }: Closable & { readonly name: stri
   useFollow(again, { lists: ['webhook_deliveries'] });
   return (
     <Modal side title={found?.event.replace('_', '.') ?? words.delivery.none} onClose={close}>
-      {error && !data && <Failure error={error} again={again} />}
-      {!data && !error && <Skeleton />}
+      {!data && (error ? <Failure error={error} again={again} /> : <Skeleton />)}
       {data && !found && <Empty title={sharedWords.notFound} />}
       {found && <Found delivery={found} again={again} />}
     </Modal>
