@@ -131,4 +131,33 @@ describe('a person chooses', { skip: noChromium }, () => {
     await page.getByRole('button', { name: /Remove the filter From .* 00:00/ }).waitFor();
     assert.match(new URL(page.url()).searchParams.get('since') ?? '', /T14:00:00\.000Z$/);
   });
+
+  test('a language, in which all that is shown is drawn anew, and what is typed stays', async () => {
+    const { page, complaints } = await openConsole(service.rest, cookie);
+    const choose = async (person: string, language: string): Promise<void> => {
+      await page.getByRole('button', { name: `${person}: a viewer` }).click();
+      await page.getByRole('menuitemradio', { name: language }).click();
+    };
+    await page.goto(`${service.rest}/console/payments?mode=test`);
+    const row = page.getByRole('row', { name: /by-cards/ });
+    await row.getByRole('cell', { name: 'Card', exact: true }).waitFor();
+    await choose('Person', 'Русский');
+    await row.getByRole('cell', { name: 'Карта', exact: true }).waitFor();
+    await page.getByRole('columnheader', { name: 'Сумма' }).waitFor();
+    await page.getByRole('link', { name: 'Платежи' }).waitFor();
+    assert.match((await row.locator('time').getAttribute('title')) ?? '', / г\., /);
+    assert.equal(await page.title(), '[Тест] Платежи');
+
+    await go(page, `${service.rest}/console/subscriptions?mode=test`);
+    const field = page.getByRole('search').getByRole('textbox');
+    await field.fill('anna');
+    await choose('Пользователь', 'English');
+    await page.getByRole('heading', { level: 1, name: 'Subscriptions' }).waitFor();
+    assert.equal(await field.inputValue(), 'anna');
+    await go(page, `${service.rest}/console/nothing?mode=test`);
+    await page.getByRole('heading', { name: 'There is nothing at this address.' }).waitFor();
+    await choose('Person', 'Русский');
+    await page.getByRole('heading', { name: 'По этому адресу ничего нет.' }).waitFor();
+    assert.deepEqual(complaints, []);
+  });
 });
