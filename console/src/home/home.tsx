@@ -65,13 +65,11 @@ const useWeeks = (): Readonly<Record<graph.TotalsOf, readonly Sums[]>> | undefin
   });
   if (!data) return undefined;
   const passed_ms = Date.now() - Date.parse(dayBefore(0));
-  const sums = (weeks: readonly Parameters<typeof sumUpTo>[0][]): readonly Sums[] =>
-    weeks.map((week, index) => sumUpTo(week, Date.parse(spans[index]?.from ?? '') + passed_ms));
-  return {
-    payment: sums([data.payment1, data.payment2, data.payment3, data.payment4]),
-    refund: sums([data.refund1, data.refund2, data.refund3, data.refund4]),
-    payout: sums([data.payout1, data.payout2, data.payout3, data.payout4]),
-  };
+  const sums = (kind: graph.TotalsOf): readonly Sums[] =>
+    ([1, 2, 3, 4] as const).map((week) =>
+      sumUpTo(data[`${kind}${week}`], Date.parse(spans[week - 1]?.from ?? '') + passed_ms),
+    );
+  return { payment: sums('payment'), refund: sums('refund'), payout: sums('payout') };
 };
 
 type Part = DayTotals['parts'][number];

@@ -35,15 +35,6 @@ export const refusalOutcome = (own: DecisionWords, refusal: Refusal): Outcome =>
 
 export type DraftRefusal = (refusal: Refusal) => Promise<Outcome>;
 
-/** The same; with the draft's state when another person has decided it meanwhile. */
-export const refusalOfDraft =
-  (own: DecisionWords, statusNow: () => Promise<AnyDraft['status'] | undefined>): DraftRefusal =>
-  async (refusal) => {
-    if (refusal.code !== 'not_pending') return refusalOutcome(own, refusal);
-    const status = await statusNow();
-    return status ? { refused: own.now(own.statuses[status]) } : refusedBy(refusal);
-  };
-
 /** The state of a draft, with who decided it and what stands against it. */
 export const DraftState = ({
   draft: { status, lastRefusal, rejectReason, decidedBy, expiresAt },
@@ -67,12 +58,6 @@ export const DraftState = ({
   </span>
 );
 
-interface Decision {
-  readonly permission: PermissionName;
-  /** Why this draft is not this person's to decide so; undefined: it is. */
-  readonly barred: string | undefined;
-}
-
 export interface DecideProps<Draft> {
   readonly draft: Draft;
   readonly again: () => void;
@@ -80,33 +65,53 @@ export interface DecideProps<Draft> {
   readonly hold?: ((isHeld: boolean) => void) | undefined;
 }
 
+/** The buttons of a draft. `statusNow` asks for its state: another person may have decided it. */
 export const DecideActs = ({
-  draft: { status },
+  draft: { status, isMine },
   own,
+  statusNow,
   approve,
   reject,
   again,
   hold,
-}: DecideProps<Pick<AnyDraft, 'status'>> & {
+}: DecideProps<Pick<AnyDraft, 'status' | 'isMine'>> & {
   readonly own: DecisionWords;
-  readonly approve: Decision & { readonly dialog: (close: () => void) => ReactNode };
-  readonly reject: Decision & { readonly act: (reason: string) => Promise<Outcome> };
+  readonly statusNow: () => Promise<AnyDraft['status'] | undefined>;
+  readonly approve: {
+    readonly permission: PermissionName;
+    readonly dialog: (close: () => void, refusal: DraftRefusal) => ReactNode;
+  };
+  readonly reject: {
+    readonly permission: PermissionName;
+    /** Why this draft is not this person's to reject; undefined: it is. */
+    readonly barred?: string | undefined;
+    readonly act: (reason: string, refusal: DraftRefusal) => Promise<Outcome>;
+  };
 }) => {
   const { button, dialog } = useActs(again, hold);
   // A decision by another person stays visible until the dialog is closed.
   if (status !== 'pending' && dialog === null) return null;
+  const refusalOf: DraftRefusal = async (refusal) => {
+    if (refusal.code !== 'not_pending') return refusalOutcome(own, refusal);
+    const now = await statusNow();
+    return now ? { refused: own.now(own.statuses[now]) } : refusedBy(refusal);
+  };
   return (
     <div className="acts">
-      {button({ ...approve, isMain: true, title: own.approve })}
       {button({
-        ...reject,
+        permission: approve.permission,
+        barred: isMine ? own.own : undefined,
+        isMain: true,
+        title: own.approve,
+        dialog: (close) => approve.dialog(close, refusalOf),
+      })}
+      {button({
+        permission: reject.permission,
+        barred: reject.barred,
         title: own.reject,
         consequence: own.rejectText,
-        text: {
-          label: own.rejectReason,
-          hint: own.rejectReasonHint,
-          maxLength: reason_max_chars,
-        },
+        text: { label: own.rejectReason, hint: own.rejectReasonHint, maxLength: reason_max_chars },
+        act: (reason) => reject.act(reason, refusalOf),
       })}
       {dialog}
     </div>

@@ -6,12 +6,7 @@ import { useClient } from 'urql';
 import * as graph from '../../../schema/generated/console.ts';
 import { exactMoment, money } from '../format.ts';
 import { ActForm, type Closable } from '../parts/act-form.tsx';
-import {
-  DecideActs,
-  refusalOfDraft,
-  type DecideProps,
-  type DraftRefusal,
-} from '../parts/decide.tsx';
+import { DecideActs, type DecideProps, type DraftRefusal } from '../parts/decide.tsx';
 import { TextField } from '../parts/fields.tsx';
 import { useSend } from '../parts/outcome.tsx';
 import { Facts, Money } from '../parts/texts.tsx';
@@ -96,23 +91,21 @@ export const DraftActs = (props: DecideProps<graph.DraftRowFragment>) => {
   const client = useClient();
   const send = useSend(graph.RejectDraft);
   const { draft } = props;
-  const { merchantId, id, isMine } = draft;
+  const { merchantId, id } = draft;
   const ask = () =>
     client.query(graph.Draft, { merchantId, id }, { requestPolicy: 'network-only' }).toPromise();
-  const refusal = refusalOfDraft(own, async () => (await ask()).data?.payoutDraft?.status);
   return (
     <DecideActs
       {...props}
       own={own}
+      statusNow={async () => (await ask()).data?.payoutDraft?.status}
       approve={{
         permission: 'payoutDraftApprove',
-        barred: isMine ? own.own : undefined,
-        dialog: (close) => <ApproveDialog draft={draft} refusal={refusal} close={close} />,
+        dialog: (close, refusal) => <ApproveDialog {...{ draft, refusal, close }} />,
       }}
       reject={{
         permission: 'payoutDraftReject',
-        barred: undefined,
-        act: (reason) => send({ merchantId, id, reason }, own.rejectedNow, refusal),
+        act: (reason, refusal) => send({ merchantId, id, reason }, own.rejectedNow, refusal),
       }}
     />
   );

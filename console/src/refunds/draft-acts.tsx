@@ -3,12 +3,7 @@ import { money } from '../format.ts';
 import { useClient } from 'urql';
 import * as graph from '../../../schema/generated/console.ts';
 import { ActForm, type Closable } from '../parts/act-form.tsx';
-import {
-  DecideActs,
-  refusalOfDraft,
-  type DecideProps,
-  type DraftRefusal,
-} from '../parts/decide.tsx';
+import { DecideActs, type DecideProps, type DraftRefusal } from '../parts/decide.tsx';
 import { useSend } from '../parts/outcome.tsx';
 import { useViewer } from '../viewer.tsx';
 import { refundDraftWords as own } from '../words/drafts.ts';
@@ -49,20 +44,19 @@ export const RefundDraftActs = (props: DecideProps<Row>) => {
     client
       .query(graph.RefundDraft, { merchantId, id }, { requestPolicy: 'network-only' })
       .toPromise();
-  const refusal = refusalOfDraft(own, async () => (await ask()).data?.refundDraft?.status);
   return (
     <DecideActs
       {...props}
       own={own}
+      statusNow={async () => (await ask()).data?.refundDraft?.status}
       approve={{
         permission: 'refundDraftApprove',
-        barred: isMine ? own.own : undefined,
-        dialog: (close) => <ApproveDialog draft={draft} refusal={refusal} close={close} />,
+        dialog: (close, refusal) => <ApproveDialog {...{ draft, refusal, close }} />,
       }}
       reject={{
         permission: 'refundDraftReject',
         barred: role === 'support' && !isMine ? own.notOwn : undefined,
-        act: (reason) => send({ merchantId, id, reason }, own.rejectedNow, refusal),
+        act: (reason, refusal) => send({ merchantId, id, reason }, own.rejectedNow, refusal),
       }}
     />
   );
