@@ -1,16 +1,14 @@
 /** The actions of a payment, each in a dialog that states the consequences. */
+import * as graph from '../../../schema/generated/console.ts';
 import { later } from '../parts/later.tsx';
-import { ActButton, useOpened, type Again } from '../parts/act-form.tsx';
+import { useSend } from '../parts/outcome.tsx';
+import { ActButton, useActs, useOpened, type Again } from '../parts/act-form.tsx';
 import { words } from '../words/words.ts';
 import { closingWords } from '../words/receipts.ts';
 import { refundDraftWords } from '../words/drafts.ts';
 import { timelineWords as own } from '../words/timeline.ts';
 import { CancelDialog, CaptureDialog, RefundDialog, useMustPropose } from './act-dialogs.tsx';
-import {
-  AskBankDialog,
-  ResendReceiptOfPaymentDialog,
-  ResendWebhookDialog,
-} from './resend-dialogs.tsx';
+import { ResendWebhookDialog, useReceiptResend } from './resend-dialogs.tsx';
 import type { PaymentDetails } from './shown.tsx';
 
 /** Loaded on first use: they are rarely needed. */
@@ -25,9 +23,6 @@ const dialogs = {
   refund: RefundDialog,
   cancel: CancelDialog,
   capture: CaptureDialog,
-  bank: AskBankDialog,
-  webhook: ResendWebhookDialog,
-  receipt: ResendReceiptOfPaymentDialog,
   closing: LaterClosing,
   items: LaterRefundItems,
 } as const;
@@ -35,13 +30,14 @@ type Act = keyof typeof dialogs;
 
 export type OfPayment = Again & { readonly payment: PaymentDetails };
 
-interface ActProps {
+/** Refunds the payment, or proposes it where the person may do no more. */
+const RefundAct = ({
+  payment,
+  setOpen,
+}: {
   readonly payment: PaymentDetails;
   readonly setOpen: (act: Act) => void;
-}
-
-/** Refunds the payment, or proposes it where the person may do no more. */
-const RefundAct = ({ payment, setOpen }: ActProps) => {
+}) => {
   const mustPropose = useMustPropose(payment);
   const hasReceipt = payment.receipts.some(({ type }) => type === 'payment');
   return (
@@ -55,26 +51,31 @@ const RefundAct = ({ payment, setOpen }: ActProps) => {
   );
 };
 
-const AgainActs = ({ payment, setOpen }: ActProps) => {
-  const { mode, status, webhookDeliveries, receipts } = payment;
+const AgainActs = ({ payment, again }: OfPayment) => {
+  const { button, dialog } = useActs(again);
+  const ask = useSend(graph.AskBankAgain);
+  const resend = useReceiptResend();
+  const { merchantId, id, mode, status, webhookDeliveries, receipts } = payment;
   const wasAtBank = status !== 'pending' && status !== 'cancelled';
+  const refused = receipts.find((one) => one.status === 'failed');
   return (
     <>
-      {mode === 'live' && wasAtBank && (
-        <ActButton permission="bankAskAgain" onPress={() => setOpen('bank')}>
-          {own.askBank}
-        </ActButton>
-      )}
-      {webhookDeliveries.length > 0 && (
-        <ActButton permission="webhookDeliveryResend" onPress={() => setOpen('webhook')}>
-          {own.resendWebhook}
-        </ActButton>
-      )}
-      {receipts.some((one) => one.status === 'failed') && (
-        <ActButton permission="receiptResend" onPress={() => setOpen('receipt')}>
-          {own.resendReceipt}
-        </ActButton>
-      )}
+      {mode === 'live' &&
+        wasAtBank &&
+        button({
+          permission: 'bankAskAgain',
+          title: own.askBank,
+          consequence: own.askBankText,
+          act: () => ask({ merchantId, id }, own.asked),
+        })}
+      {webhookDeliveries.length > 0 &&
+        button({
+          permission: 'webhookDeliveryResend',
+          title: own.resendWebhook,
+          dialog: (close) => <ResendWebhookDialog payment={payment} close={close} />,
+        })}
+      {refused && button(resend({ merchantId, id: refused.id }))}
+      {dialog}
     </>
   );
 };
@@ -130,7 +131,7 @@ export const PaymentActs = ({ payment, again }: OfPayment) => {
           {closingWords.title}
         </ActButton>
       )}
-      <AgainActs payment={payment} setOpen={open} />
+      <AgainActs payment={payment} again={again} />
       {final.has(status) && (
         <LaterErase merchantId={merchantId} subject="payment" id={id} again={again} />
       )}

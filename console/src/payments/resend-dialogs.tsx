@@ -1,4 +1,4 @@
-/** The dialogs that resend or query; they move no money. */
+/** What resends a webhook or a receipt; it moves no money. */
 import { useState } from 'react';
 import * as graph from '../../../schema/generated/console.ts';
 import { ActForm, type Closable } from '../parts/act-form.tsx';
@@ -8,22 +8,11 @@ import { timelineWords as own } from '../words/timeline.ts';
 import { words } from '../words/words.ts';
 import type { PaymentDetails } from './shown.tsx';
 
-type DialogProps = Closable & { readonly payment: PaymentDetails };
-
-export const AskBankDialog = ({ payment: { merchantId, id }, close }: DialogProps) => {
-  const ask = useSend(graph.AskBankAgain);
-  return (
-    <ActForm
-      title={own.askBank}
-      consequence={own.askBankText}
-      close={close}
-      act={() => ask({ merchantId, id }, own.asked)}
-    />
-  );
-};
-
 /** Resends one of the payment's webhooks: by default the newest failed one. */
-export const ResendWebhookDialog = ({ payment, close }: DialogProps) => {
+export const ResendWebhookDialog = ({
+  payment,
+  close,
+}: Closable & { readonly payment: PaymentDetails }) => {
   const { merchantId, webhookDeliveries: all } = payment;
   const newest = all.toReversed();
   const first = newest.find(({ status }) => status === 'failed') ?? newest[0];
@@ -59,24 +48,14 @@ export const ResendWebhookDialog = ({ payment, close }: DialogProps) => {
   );
 };
 
-export const ResendReceiptDialog = ({
-  receipt: { merchantId, id },
-  close,
-}: Closable & { readonly receipt: ObjectId }) => {
+/** The act that sends a receipt again, which the cash register refused. */
+export const useReceiptResend = () => {
   const resend = useSend(graph.ResendReceipt);
-  return (
-    <ActForm
-      title={own.resendReceipt}
-      consequence={own.resendReceiptText}
-      close={close}
-      act={() => resend({ merchantId, id }, own.receiptSent)}
-    />
-  );
-};
-
-/** Sends the first receipt of a payment again that the cash register refused. */
-export const ResendReceiptOfPaymentDialog = ({ payment, close }: DialogProps) => {
-  const { merchantId, receipts } = payment;
-  const failed = receipts.find(({ status }) => status === 'failed');
-  return <ResendReceiptDialog receipt={{ merchantId, id: failed?.id ?? '' }} close={close} />;
+  return ({ merchantId, id }: ObjectId) =>
+    ({
+      permission: 'receiptResend',
+      title: own.resendReceipt,
+      consequence: own.resendReceiptText,
+      act: () => resend({ merchantId, id }, own.receiptSent),
+    }) as const;
 };

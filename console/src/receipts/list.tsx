@@ -20,9 +20,8 @@ import {
   useNarrowing,
   useShopFilter,
 } from '../parts/filters.tsx';
-import { ResendReceiptDialog } from '../payments/resend-dialogs.tsx';
+import { useReceiptResend } from '../payments/resend-dialogs.tsx';
 import { receiptWords as own } from '../words/receipts.ts';
-import { timelineWords } from '../words/timeline.ts';
 import { words } from '../words/words.ts';
 
 type Row = graph.ReceiptRowFragment;
@@ -32,14 +31,11 @@ const look_ms = 10_000;
 
 const Resend = ({ receipt, again }: { readonly receipt: Row; readonly again: () => void }) => {
   const { button, dialog } = useActs(again);
+  const resend = useReceiptResend();
   if (receipt.status !== 'failed' && dialog === null) return null;
   return (
     <>
-      {button({
-        permission: 'receiptResend',
-        title: timelineWords.resendReceipt,
-        dialog: (close) => <ResendReceiptDialog receipt={receipt} close={close} />,
-      })}
+      {button(resend(receipt))}
       {dialog}
     </>
   );
