@@ -2,7 +2,7 @@
 import { useEffect, useState } from 'react';
 import * as graph from '../../../schema/generated/console.ts';
 import { exactMoment, utcMoment } from '../format.ts';
-import { ActForm, DialogAct, useActs } from '../parts/act-form.tsx';
+import { DialogAct, useActs } from '../parts/act-form.tsx';
 import { useSend } from '../parts/outcome.tsx';
 import { Empty, Failure } from '../parts/states.tsx';
 import { Skeleton } from '../parts/table.tsx';
@@ -178,19 +178,17 @@ const Ahead = ({ clock, changed }: { readonly clock: TestClock; readonly changed
         />
         <output>{text}</output>
       </div>
-      <DialogAct permission="testClockAdvance" isMain name={own.clockAdvance} again={changed}>
-        {(close) => (
-          <ActForm
-            title={own.clockAdvance}
-            consequence={own.clockAdvanceText(
-              exactMoment(stop.at),
-              stops.slice(0, place + 1).reduce((sum, { due }) => sum + due.length, 0),
-            )}
-            close={close}
-            act={() => advance({ merchantId, shopId, to: stop.at }, own.clockGoing)}
-          />
+      <DialogAct
+        permission="testClockAdvance"
+        isMain
+        title={own.clockAdvance}
+        again={changed}
+        consequence={own.clockAdvanceText(
+          exactMoment(stop.at),
+          stops.slice(0, place + 1).reduce((sum, { due }) => sum + due.length, 0),
         )}
-      </DialogAct>
+        act={() => advance({ merchantId, shopId, to: stop.at }, own.clockGoing)}
+      />
       <Stops clock={clock} stops={stops} place={place} />
     </>
   );

@@ -3,7 +3,7 @@ import { useState } from 'react';
 import * as graph from '../../../schema/generated/console.ts';
 import { useAddress } from '../address.ts';
 import { ActForm, useActs, type Again, type Closable } from '../parts/act-form.tsx';
-import { PickField, TextField, type Held } from '../parts/fields.tsx';
+import { PickField, TextField } from '../parts/fields.tsx';
 import { useSend } from '../parts/outcome.tsx';
 import { Facts, Moment, Status } from '../parts/texts.tsx';
 import { useViewer } from '../viewer.tsx';
@@ -48,14 +48,14 @@ type Life = (typeof lives)[number];
 const expiryOf = (life: Life): string | null =>
   life === '0' ? null : new Date(Date.now() + Number(life) * day_ms).toISOString();
 
-const LifeField = ({ value, set }: Held<Life>) => (
-  <PickField
-    label={own.expires}
-    value={value}
-    set={set}
-    options={lives.map((life) => [life, life === '0' ? own.endless : own.after(Number(life))])}
-  />
-);
+const lifeOption = (life: Life) =>
+  [life, life === '0' ? own.endless : own.after(Number(life))] as const;
+
+/** What has been issued: a key that is shown once, or that waits for another person. */
+const issuedText = ({ status, secret }: Readonly<Record<'status' | 'secret', string>>) => ({
+  done: status === 'pending' ? words.merchants.keyWaits : own.issued,
+  copy: secret,
+});
 
 const ModeField = ({
   mode,
@@ -115,16 +115,13 @@ export const IssueDialog = ({
             name: name.trim(),
             expiresAt: expiryOf(life),
           },
-          ({ status, secret }) => ({
-            done: status === 'pending' ? words.merchants.keyWaits : own.issued,
-            copy: secret,
-          }),
+          issuedText,
         )
       }
     >
       <TextField label={words.columns.name} value={name} set={setName} hint={own.nameHint} />
       <ModeField mode={mode} set={setMode} isLive={isLive} />
-      <LifeField value={life} set={setLife} />
+      <PickField label={own.expires} value={life} set={setLife} options={lives.map(lifeOption)} />
       <Scopes chosen={scopes} toggle={toggle} />
       {isOfMerchant && scopes.some(paysOut) && <p className="note">{own.needsSecond}</p>}
     </ActForm>
@@ -132,48 +129,9 @@ export const IssueDialog = ({
 };
 
 const overlaps = ['0', '1', '24', '72', '168'] as const;
+const overlapOption = (hours: string) =>
+  [hours, hours === '0' ? own.overlapNone : own.hours(Number(hours))] as const;
 
-/** Replaces a key by a new one with the same rights; the old one works on for a while. */
-const RotateKeyDialog = ({ apiKey: { id: apiKeyId, merchantId, prefix }, close }: OfKey) => {
-  const [overlap, setOverlap] = useState<(typeof overlaps)[number]>('24');
-  const [life, setLife] = useState<Life>('0');
-  const rotate = useSend(graph.RotateKey);
-  return (
-    <ActForm
-      title={words.merchants.replace}
-      consequence={own.replaceText(prefix)}
-      close={close}
-      isRepeated
-      act={() =>
-        rotate(
-          {
-            merchantId,
-            apiKeyId,
-            overlapHours: Number(overlap),
-            expiresAt: expiryOf(life),
-          },
-          ({ status, secret }) => ({
-            done: status === 'pending' ? words.merchants.keyWaits : own.issued,
-            copy: secret,
-          }),
-        )
-      }
-    >
-      <PickField
-        label={own.overlap}
-        value={overlap}
-        set={setOverlap}
-        options={overlaps.map((hours) => [
-          hours,
-          hours === '0' ? own.overlapNone : own.hours(Number(hours)),
-        ])}
-      />
-      <LifeField value={life} set={setLife} />
-    </ActForm>
-  );
-};
-
-type OfKey = Closable & { readonly apiKey: KeyOf };
 type KeyOf = Omit<
   graph.ApiKeysQuery['apiKeys']['nodes'][number],
   'mode' | 'createdAt' | 'lastUsedAt'
@@ -194,6 +152,7 @@ const KeyFacts = ({ apiKey: { name, scopes, owner, expiresAt } }: { readonly api
 export const KeyActs = ({ apiKey, again }: Again & { readonly apiKey: KeyOf }) => {
   const { button, dialog } = useActs(again);
   const approve = useSend(graph.ApproveKey);
+  const rotate = useSend(graph.RotateKey);
   const revoke = useSend(graph.RevokeKey);
   const { merchantId, id: apiKeyId, status, prefix, isMine } = apiKey;
   const { merchants } = words;
@@ -208,22 +167,30 @@ export const KeyActs = ({ apiKey, again }: Again & { readonly apiKey: KeyOf }) =
           barred: isMine ? merchants.ownKey : undefined,
           isMain: true,
           title: merchants.approve,
-          dialog: (close) => (
-            <ActForm
-              title={merchants.approve}
-              consequence={merchants.approveText(prefix)}
-              close={close}
-              act={() => approve({ merchantId, apiKeyId }, merchants.approved)}
-            >
-              <KeyFacts apiKey={apiKey} />
-            </ActForm>
-          ),
+          consequence: merchants.approveText(prefix),
+          children: <KeyFacts apiKey={apiKey} />,
+          act: () => approve({ merchantId, apiKeyId }, merchants.approved),
         })}
       {status === 'active' &&
         button({
           permission: 'apiKeyRotate',
           title: merchants.replace,
-          dialog: (close) => <RotateKeyDialog apiKey={apiKey} close={close} />,
+          consequence: own.replaceText(prefix),
+          isRepeated: true,
+          fields: {
+            overlap: { label: own.overlap, initial: '24', options: overlaps.map(overlapOption) },
+            life: { label: own.expires, options: lives.map(lifeOption) },
+          },
+          act: ({ overlap, life }) =>
+            rotate(
+              {
+                merchantId,
+                apiKeyId,
+                overlapHours: Number(overlap),
+                expiresAt: expiryOf(life),
+              },
+              issuedText,
+            ),
         })}
       {button({
         permission: 'apiKeyRevoke',

@@ -95,9 +95,12 @@ export const KeysPart = ({
   );
   return (
     <>
-      <AddBar permission="apiKeyIssue" name={words.merchants.issue} again={again}>
-        {(close) => <IssueDialog shop={shop} isLive={isLive} close={close} />}
-      </AddBar>
+      <AddBar
+        permission="apiKeyIssue"
+        title={words.merchants.issue}
+        again={again}
+        dialog={(close) => <IssueDialog shop={shop} isLive={isLive} close={close} />}
+      />
       <div className="filter-row">
         <KeyFilters />
       </div>

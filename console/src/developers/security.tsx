@@ -1,7 +1,7 @@
 /** A shop's allow-list, and whether its requests must be signed. */
 import { useState } from 'react';
 import * as graph from '../../../schema/generated/console.ts';
-import { ActForm, DialogAct, useActs, type Again } from '../parts/act-form.tsx';
+import { DialogAct, useActs, type Again } from '../parts/act-form.tsx';
 import { useSend } from '../parts/outcome.tsx';
 import { usePermission } from '../viewer.tsx';
 import { developerWords as own } from '../words/developers.ts';
@@ -28,17 +28,14 @@ const AllowList = ({ shop, again }: OfShop) => {
           onChange={(event) => setText(event.target.value)}
         />
       </label>
-      <DialogAct permission="shopAllowListSet" name={own.addressesSave} again={again}>
-        {(close) => (
-          <ActForm
-            title={own.addressesSave}
-            consequence={own.addressesConsequence(entries.length)}
-            close={close}
-            act={() => save({ merchantId, shopId, entries }, own.addressesDone)}
-          >
-            {entries.length > 0 && <pre className="record">{entries.join('\n')}</pre>}
-          </ActForm>
-        )}
+      <DialogAct
+        permission="shopAllowListSet"
+        title={own.addressesSave}
+        again={again}
+        consequence={own.addressesConsequence(entries.length)}
+        act={() => save({ merchantId, shopId, entries }, own.addressesDone)}
+      >
+        {entries.length > 0 && <pre className="record">{entries.join('\n')}</pre>}
       </DialogAct>
     </section>
   );

@@ -74,9 +74,8 @@ export const EraseAct = ({
 }: Omit<DialogProps, 'close'> & { readonly again?: () => void }) => (
   <DialogAct
     permission="personalDataErase"
-    name={of.subject === 'customer' ? own.customerTitle : own.title}
+    title={of.subject === 'customer' ? own.customerTitle : own.title}
     again={again}
-  >
-    {(close) => <EraseDialog {...of} close={close} />}
-  </DialogAct>
+    dialog={(close) => <EraseDialog {...of} close={close} />}
+  />
 );

@@ -104,9 +104,12 @@ const AlertActs = ({ alert, ...list }: Again & { readonly alert: Alert }) => {
           {own.take}
         </ActButton>
       )}
-      <DialogAct permission="alertResolve" name={words.alert.resolve} {...list}>
-        {(close) => <ResolveAlertDialog alert={alert} close={close} />}
-      </DialogAct>
+      <DialogAct
+        permission="alertResolve"
+        title={words.alert.resolve}
+        dialog={(close) => <ResolveAlertDialog alert={alert} close={close} />}
+        {...list}
+      />
       <span role="status">{message}</span>
     </>
   );
@@ -151,9 +154,12 @@ const lineOfEndpoint = (failed: FailedEndpoint): NeededLine => {
     text: url,
     acts: (list) =>
       endpointId !== null && (
-        <DialogAct permission="webhookDeliveriesResendFailed" name={own.replay} {...list}>
-          {(close) => <ReplayDialog {...{ merchantId, endpointId, close }} from={at} />}
-        </DialogAct>
+        <DialogAct
+          permission="webhookDeliveriesResendFailed"
+          title={own.replay}
+          dialog={(close) => <ReplayDialog {...{ merchantId, endpointId, close }} from={at} />}
+          {...list}
+        />
       ),
   };
 };
@@ -169,11 +175,10 @@ const lineOfDifference = (difference: Difference): NeededLine => ({
   acts: (list) => (
     <DialogAct
       permission="reconciliationDifferenceResolve"
-      name={reconciliationWords.resolve(1)}
+      title={reconciliationWords.resolve(1)}
+      dialog={(close) => <ResolveDialog rows={[difference]} close={close} />}
       {...list}
-    >
-      {(close) => <ResolveDialog rows={[difference]} close={close} />}
-    </DialogAct>
+    />
   ),
 });
 

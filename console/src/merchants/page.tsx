@@ -11,7 +11,7 @@ import { peopleWords } from '../words/people.ts';
 import { erasureWords } from '../words/customers.ts';
 import { words } from '../words/words.ts';
 import { MerchantSettings } from './merchant-settings.tsx';
-import { AddEndpointDialog, EndpointLine, RotateDialog } from '../webhooks/endpoint-acts.tsx';
+import { AddEndpointDialog, EndpointLine, rotateAct } from '../webhooks/endpoint-acts.tsx';
 import { IssueDialog, KeyActs } from '../developers/key-dialogs.tsx';
 import { ProfileCard } from './profile.tsx';
 import { useSend } from '../parts/outcome.tsx';
@@ -158,13 +158,8 @@ const ShopSettings = ({ shop, again }: OfShop & Again) => {
       <div className="acts">
         {button({
           permission: 'shopWebhookSecretRotate',
-          title: own.rotate,
-          dialog: (close) => (
-            <RotateDialog
-              of={own.rotateShop}
-              close={close}
-              rotate={(overlapHours, show) => rotate({ merchantId, shopId, overlapHours }, show)}
-            />
+          ...rotateAct(own.rotateShop, (overlapHours, show) =>
+            rotate({ merchantId, shopId, overlapHours }, show),
           ),
         })}
         {button({
@@ -172,8 +167,8 @@ const ShopSettings = ({ shop, again }: OfShop & Again) => {
           title: own.renameShop,
           Form: PolicyForm,
           consequence: own.renameText,
-          text: { label: words.columns.name, hint: own.nameHint, initial },
-          act: (name) => rename({ merchantId, shopId, name }, own.done),
+          fields: { name: { label: words.columns.name, hint: own.nameHint, initial } },
+          act: ({ name }) => rename({ merchantId, shopId, name }, own.done),
         })}
       </div>
       {dialog}
@@ -250,9 +245,12 @@ const ShopCard = ({
       ))}
       {shop.apiKeys.nodes.length === 0 && <li className="quiet">{words.merchants.noKeys}</li>}
     </ul>
-    <DialogAct permission="apiKeyIssue" name={words.merchants.issue} again={again}>
-      {(close) => <IssueDialog shop={shop} isLive={isLive} close={close} />}
-    </DialogAct>
+    <DialogAct
+      permission="apiKeyIssue"
+      title={words.merchants.issue}
+      again={again}
+      dialog={(close) => <IssueDialog shop={shop} isLive={isLive} close={close} />}
+    />
     <h3>{words.merchants.endpoints}</h3>
     <ul className="lines">
       {shop.webhookEndpoints.map((endpoint) => (
@@ -267,9 +265,12 @@ const ShopCard = ({
         <li className="quiet">{words.merchants.noEndpoints}</li>
       )}
     </ul>
-    <DialogAct permission="webhookEndpointCreate" name={words.merchants.addEndpoint} again={again}>
-      {(close) => <AddEndpointDialog shops={[shop]} close={close} />}
-    </DialogAct>
+    <DialogAct
+      permission="webhookEndpointCreate"
+      title={words.merchants.addEndpoint}
+      again={again}
+      dialog={(close) => <AddEndpointDialog shops={[shop]} close={close} />}
+    />
     <ShopSettings shop={shop} again={again} />
   </section>
 );

@@ -9,7 +9,7 @@ import { outcomeWords } from '../words/outcome.ts';
 import { sharedWords } from '../words/shared.ts';
 import { words } from '../words/words.ts';
 import { Button } from './button.tsx';
-import { TextField } from './fields.tsx';
+import { PickField, TextField } from './fields.tsx';
 import { Modal } from './modal.tsx';
 import type { Outcome } from './outcome.tsx';
 import { CopyBlock } from './texts.tsx';
@@ -221,78 +221,120 @@ export const ActButton = ({
   );
 };
 
-interface TextFormProps extends Pick<
-  ActFormProps,
-  'title' | 'consequence' | 'close' | 'isRepeated'
+/** A field of a form: a choice where it has options, else a text. */
+interface FieldSpec extends Pick<
+  Parameters<typeof TextField>[0],
+  'label' | 'hint' | 'maxLength' | 'isNumber' | 'isSecret'
 > {
-  readonly Form?: typeof ActForm;
-  /** What is typed; without it nothing is. */
-  readonly text?: Readonly<Record<'label' | 'hint', string>> & {
-    readonly initial?: string;
-    readonly maxLength?: number;
-    readonly isOptional?: boolean;
-  };
-  /** Receives the text without spaces at its ends. */
-  readonly act: (text: string) => Promise<Outcome>;
+  /** Without it nothing, or the first option. */
+  readonly initial?: string;
+  readonly isOptional?: boolean;
+  readonly options?: readonly (readonly [value: string, name: string])[];
 }
 
-const TextForm = ({ Form = ActForm, text, act, ...form }: TextFormProps) => {
-  const [typed, setTyped] = useState(text?.initial ?? '');
-  const trimmed = typed.trim();
-  const isReady = text === undefined || text.isOptional === true || trimmed !== '';
+export type Specs = Readonly<Record<string, FieldSpec>>;
+export type NoFields = Readonly<Record<never, FieldSpec>>;
+
+type TypedIn<Fields> = {
+  readonly [Name in keyof Fields]: Fields[Name] extends {
+    readonly options: readonly (readonly [infer Value, string])[];
+  }
+    ? Value
+    : string;
+};
+
+interface Described<Fields> extends Pick<
+  ActFormProps,
+  'title' | 'consequence' | 'isRepeated' | 'children'
+> {
+  readonly Form?: typeof ActForm;
+  readonly fields?: Fields;
+  /** What is typed has no spaces at its ends, but for a secret. */
+  readonly act: (typed: TypedIn<Fields>) => Promise<Outcome>;
+  /** Whether it may be sent, when each field that is needed has something. */
+  readonly fits?: (typed: TypedIn<Fields>) => boolean;
+}
+
+const DescribedForm = <Fields extends Specs>({
+  Form = ActForm,
+  fields,
+  act,
+  fits = () => true,
+  children,
+  ...form
+}: Described<Fields> & Closable) => {
+  const [typed, setTyped] = useState<Readonly<Record<string, string>>>({});
+  const all = Object.entries<FieldSpec>(fields ?? {}).map(
+    ([name, { initial, isOptional = false, options, ...spec }]) => {
+      const value = typed[name] ?? initial ?? options?.[0]?.[0] ?? '';
+      const text = spec.isSecret ? value : value.trim();
+      const set = (next: string): void => setTyped((before) => ({ ...before, [name]: next }));
+      const isGiven = isOptional || text !== '';
+      return { name, text, isGiven, options, field: { ...spec, value, set } };
+    },
+  );
+  // Each field has its text, and a choice one of its values.
+  const sent = Object.fromEntries(all.map(({ name, text }) => [name, text])) as TypedIn<Fields>;
+  const isReady = all.every(({ isGiven }) => isGiven) && fits(sent);
   return (
-    <Form {...form} isReady={isReady} act={() => act(trimmed)}>
-      {text && <TextField {...text} value={typed} set={setTyped} />}
+    <Form {...form} isReady={isReady} act={() => act(sent)}>
+      {all.map(({ name, options, field }) =>
+        options ? (
+          <PickField key={name} {...field} options={options} />
+        ) : (
+          <TextField key={name} {...field} />
+        ),
+      )}
+      {children}
     </Form>
   );
 };
 
 /** An act on an object: its button, and its dialog, a form or one of its own. */
-type Act = Pick<ActButtonProps, 'permission' | 'isMain' | 'barred'> & {
+export type Act<Fields extends Specs = NoFields> = Pick<
+  ActButtonProps,
+  'permission' | 'isMain' | 'barred'
+> & {
   readonly title: string;
   /** The button's; without it the title. */
   readonly name?: string;
-} & (
-    | { readonly dialog: (close: () => void) => ReactNode }
-    | Omit<TextFormProps, 'title' | 'close'>
-  );
+} & ({ readonly dialog: (close: () => void) => ReactNode } | Described<Fields>);
+
+const dialogOf = <Fields extends Specs>(act: Act<Fields>, close: () => void): ReactNode =>
+  'dialog' in act ? act.dialog(close) : <DescribedForm {...act} close={close} />;
 
 /** Draws the buttons of acts, and the dialog of one, which keeps what it was opened for. */
 export const useActs = (again: () => void, hold?: (isHeld: boolean) => void) => {
-  const { opened, open, close } = useOpened<Act>(again, hold);
-  const dialogOf = (act: Act): ReactNode =>
-    'dialog' in act ? act.dialog(close) : <TextForm {...act} close={close} />;
+  const { opened, open, close } = useOpened<{ readonly draw: () => ReactNode }>(again, hold);
   return {
-    button: (act: Act) => (
-      <ActButton {...act} onPress={() => open(act)}>
+    button: <Fields extends Specs = NoFields>(act: Act<Fields>) => (
+      <ActButton {...act} onPress={() => open({ draw: () => dialogOf(act, close) })}>
         {act.name ?? act.title}
       </ActButton>
     ),
-    dialog: opened && dialogOf(opened),
+    dialog: opened?.draw() ?? null,
   };
 };
 
-interface DialogActProps extends Again, Pick<ActButtonProps, 'permission' | 'isMain'> {
-  readonly name: string;
-  readonly hold?: (isHeld: boolean) => void;
-  readonly children: (close: () => void) => ReactNode;
-}
-
-/** A button and its dialog, which is gone with the button: as `useOpened`, where both stay. */
-export const DialogAct = ({ name, again, hold, children: dialog, ...button }: DialogActProps) => {
+/** A button and its dialog, which is gone with the button: as `useActs`, where both stay. */
+export const DialogAct = <Fields extends Specs = NoFields>({
+  again,
+  hold,
+  ...act
+}: Act<Fields> & Again & { readonly hold?: (isHeld: boolean) => void }) => {
   const { opened, open, close } = useOpened(again, hold);
   return (
     <>
-      <ActButton {...button} onPress={() => open(true)}>
-        {name}
+      <ActButton {...act} onPress={() => open(true)}>
+        {act.name ?? act.title}
       </ActButton>
-      {opened && dialog(close)}
+      {opened && dialogOf<Fields>(act, close)}
     </>
   );
 };
 
 /** What stands above a list and adds to it. */
-export const AddBar = (act: DialogActProps) => (
+export const AddBar = <Fields extends Specs = NoFields>(act: Act<Fields> & Again) => (
   <div className="acts">
     <DialogAct isMain {...act} />
   </div>

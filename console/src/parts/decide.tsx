@@ -110,8 +110,14 @@ export const DecideActs = ({
         barred: reject.barred,
         title: own.reject,
         consequence: own.rejectText,
-        text: { label: own.rejectReason, hint: own.rejectReasonHint, maxLength: reason_max_chars },
-        act: (reason) => reject.act(reason, refusalOf),
+        fields: {
+          reason: {
+            label: own.rejectReason,
+            hint: own.rejectReasonHint,
+            maxLength: reason_max_chars,
+          },
+        },
+        act: ({ reason }) => reject.act(reason, refusalOf),
       })}
       {dialog}
     </div>

@@ -3,6 +3,7 @@ import type { ReactNode } from 'react';
 import type { AnyVariables, TypedDocumentNode } from 'urql';
 import { useAddress, type Search } from '../address.ts';
 import { words } from '../words/words.ts';
+import { AddBar, useActs, type Act, type NoFields, type Specs } from './act-form.tsx';
 import { Button } from './button.tsx';
 import { ColumnsButton, useColumns } from './columns.tsx';
 import { ExportButton } from './export-button.tsx';
@@ -93,7 +94,7 @@ export const Pager = ({
   );
 };
 
-interface ListingProps<Row> {
+interface PagesProps<Row> {
   /** Under which the person's choice of columns is kept. */
   readonly name: string;
   readonly label: string;
@@ -118,7 +119,7 @@ interface ListingProps<Row> {
   readonly openKey?: string | null;
 }
 
-export const Listing = <Row extends { readonly id: string }>({
+const Pages = <Row extends { readonly id: string }>({
   name,
   label,
   asked,
@@ -128,7 +129,7 @@ export const Listing = <Row extends { readonly id: string }>({
   tools,
   opens = false,
   ...rest
-}: ListingProps<Row>) => {
+}: PagesProps<Row>) => {
   const { search, set } = useAddress();
   const { error, again, rows, pageInfo, list, changed } = asked;
   const { shown, ...choice } = useColumns(name, columns);
@@ -158,6 +159,36 @@ export const Listing = <Row extends { readonly id: string }>({
         />
       )}
       {pageInfo && <Pager info={pageInfo} />}
+    </>
+  );
+};
+
+/** The list; `add` adds to it, above it, and `actOf` is what is done with a row, in a column. */
+export const Listing = <
+  Row extends { readonly id: string },
+  Add extends Specs = NoFields,
+  Of extends Specs = NoFields,
+>({
+  add,
+  actOf,
+  columns,
+  ...list
+}: PagesProps<Row> & {
+  readonly add?: Act<Add>;
+  readonly actOf?: (row: Row) => Act<Of> | false;
+}) => {
+  const { again } = list.asked;
+  const { button, dialog } = useActs(again);
+  const cell = (row: Row): ReactNode => {
+    const act = actOf?.(row);
+    return act && button(act);
+  };
+  const all = actOf ? [...columns, { name: words.columns.action, cell }] : columns;
+  return (
+    <>
+      {add && <AddBar {...add} again={again} />}
+      <Pages {...list} columns={all} />
+      {dialog}
     </>
   );
 };

@@ -105,9 +105,12 @@ const InvitationsPart = () => {
   ];
   return (
     <>
-      <AddBar permission="personInvite" name={own.invite} again={again}>
-        {(close) => <InviteDialog close={close} />}
-      </AddBar>
+      <AddBar
+        permission="personInvite"
+        title={own.invite}
+        again={again}
+        dialog={(close) => <InviteDialog close={close} />}
+      />
       {rows.length > 0 && (
         <section>
           <h2 className="part-title">{own.waiting}</h2>
@@ -122,24 +125,12 @@ const InvitationsPart = () => {
 const List = () => {
   const { data, error, again } = useAsk(graph.People, {});
   const end = useSend(graph.EndSession);
-  const { button, dialog } = useActs(again);
-  const column: Column<Row> = {
-    name: words.columns.action,
-    cell: ({ id, subject }) =>
-      button({
-        permission: 'personSessionEnd',
-        title: own.end,
-        consequence: own.endText(subject),
-        act: () => end({ id }, own.ended),
-      }),
-  };
   useFollow(again, { every_ms: look_ms });
   const columns: readonly Column<Row>[] = [
     { name: words.columns.actor, cell: (row) => <PersonOf row={row} /> },
     { name: own.seen, isNamed: true, cell: ({ seenAt }) => <Moment at={seenAt} /> },
     { name: own.since, isWide: true, cell: ({ createdAt }) => <Moment at={createdAt} /> },
     { name: own.ends, isWide: true, cell: ({ endsAt }) => <Moment at={endsAt} /> },
-    column,
   ];
   const whose = useWhose();
   const rows = data?.personSessions.filter((row) => whose === null || row.merchantId === whose);
@@ -154,9 +145,14 @@ const List = () => {
         label={own.now}
         asked={{ error, again, rows }}
         columns={columns}
+        actOf={({ id, subject }) => ({
+          permission: 'personSessionEnd',
+          title: own.end,
+          consequence: own.endText(subject),
+          act: () => end({ id }, own.ended),
+        })}
         empty={<Empty title={own.none} />}
       />
-      {dialog}
     </>
   );
 };

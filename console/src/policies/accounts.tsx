@@ -1,8 +1,7 @@
 /** A merchant's own accounts at acquirers; their secrets are never shown. */
 import * as graph from '../../../schema/generated/console.ts';
-import { AddBar, type MerchantDialog, PolicyForm, useActs } from '../parts/act-form.tsx';
+import { PolicyForm } from '../parts/act-form.tsx';
 import { useSend } from '../parts/outcome.tsx';
-import { PickField, TextField, useTyped } from '../parts/fields.tsx';
 import { Listing } from '../parts/listing.tsx';
 import { Empty } from '../parts/states.tsx';
 import { Status, Moment } from '../parts/texts.tsx';
@@ -27,71 +26,47 @@ const columnsOf = (): readonly Column<Row>[] => [
   { name: own.since, isWide: true, cell: ({ changedAt }) => <Moment at={changedAt} /> },
 ];
 
-const nothingTyped = {
-  purpose: 'payments' as graph.BankAccountPurpose,
-  connector: '',
-  account: '',
-  secret: '',
-};
-
-const SetDialog = ({ merchantId, close }: MerchantDialog) => {
-  const set = useSend(graph.SetAccount);
-  const { typed, held } = useTyped(nothingTyped);
-  const [connector, account] = [typed.connector.trim(), typed.account.trim()];
-  return (
-    <PolicyForm
-      title={own.accountAdd}
-      consequence={own.accountText}
-      isReady={connector !== '' && account !== '' && typed.secret !== ''}
-      close={close}
-      act={() => set({ merchantId, ...typed, connector, account }, own.done)}
-    >
-      <PickField
-        label={own.purpose}
-        {...held('purpose')}
-        options={Object.entries(own.purposes) as [graph.BankAccountPurpose, string][]}
-      />
-      <TextField label={own.connector} hint={own.connectorHint} {...held('connector')} />
-      <TextField label={own.account} {...held('account')} />
-      <TextField label={own.secret} hint={own.secretHint} {...held('secret')} isSecret />
-    </PolicyForm>
-  );
-};
-
 export const AccountsPart = ({ merchantId }: { readonly merchantId: string }) => {
   const { data, error, again } = useAsk(graph.Accounts, { merchantId });
+  const set = useSend(graph.SetAccount);
   const remove = useSend(graph.RemoveAccount);
-  const { button, dialog } = useActs(again);
-  const column: Column<Row> = {
-    name: words.columns.action,
-    cell: ({ active, connector, purpose }) =>
-      active &&
-      button({
-        permission: 'bankAccountRemove',
-        name: sharedWords.remove,
-        Form: PolicyForm,
-        title: own.accountRemove,
-        consequence: own.accountRemoveText,
-        act: () => remove({ merchantId, connector, purpose }, own.done),
-      }),
-  };
   const rows = data?.bankAccounts.map((row) => ({
     ...row,
     id: `${row.connector} ${row.purpose} ${row.account}`,
   }));
   return (
-    <>
-      <AddBar permission="bankAccountSet" name={own.accountAdd} again={again}>
-        {(close) => <SetDialog merchantId={merchantId} close={close} />}
-      </AddBar>
-      <Listing
-        name="accounts"
-        label={own.tabs.accounts}
-        asked={{ error, again, rows }}
-        columns={[...columnsOf(), column]}
-        empty={<Empty title={own.accountsEmpty} />}
-      />
-      {dialog}
-    </>
+    <Listing
+      name="accounts"
+      label={own.tabs.accounts}
+      asked={{ error, again, rows }}
+      columns={columnsOf()}
+      add={{
+        permission: 'bankAccountSet',
+        title: own.accountAdd,
+        Form: PolicyForm,
+        consequence: own.accountText,
+        fields: {
+          purpose: {
+            label: own.purpose,
+            options: Object.entries(own.purposes) as [graph.BankAccountPurpose, string][],
+          },
+          connector: { label: own.connector, hint: own.connectorHint },
+          account: { label: own.account },
+          secret: { label: own.secret, hint: own.secretHint, isSecret: true },
+        },
+        act: (typed) => set({ merchantId, ...typed }, own.done),
+      }}
+      actOf={({ active, connector, purpose }) =>
+        active && {
+          permission: 'bankAccountRemove',
+          name: sharedWords.remove,
+          Form: PolicyForm,
+          title: own.accountRemove,
+          consequence: own.accountRemoveText,
+          act: () => remove({ merchantId, connector, purpose }, own.done),
+        }
+      }
+      empty={<Empty title={own.accountsEmpty} />}
+    />
   );
 };

@@ -1,5 +1,4 @@
 /** The operator's policies: routes, accounts, rates, block lists and exchange rates. */
-import { useState } from 'react';
 import { Tabs, useTab } from '../parts/tabs.tsx';
 import { OfMerchant } from '../parts/whose.tsx';
 import { usePermission } from '../viewer.tsx';
@@ -11,12 +10,11 @@ import { RatesPart } from './rates.tsx';
 import { RoutesPart } from './routes.tsx';
 import * as graph from '../../../schema/generated/console.ts';
 import { useSend } from '../parts/outcome.tsx';
-import { TextField } from '../parts/fields.tsx';
 import { Listing, usePage } from '../parts/listing.tsx';
 import { Empty } from '../parts/states.tsx';
 import type { Column } from '../parts/table.tsx';
 import { Moment, PageHead } from '../parts/texts.tsx';
-import { AddBar, PolicyForm, type Closable } from '../parts/act-form.tsx';
+import { PolicyForm } from '../parts/act-form.tsx';
 
 type Row = graph.ExchangeRatesQuery['exchangeRates']['nodes'][number];
 
@@ -26,43 +24,37 @@ const columnsOf = (): readonly Column<Row>[] => [
   { name: own.since, cell: ({ since }) => <Moment at={since} /> },
 ];
 
-const SetDialog = ({ close }: Closable) => {
-  const set = useSend(graph.SetExchangeRate);
-  const [currency, setCurrency] = useState('RUB');
-  const [usdt, setUsdt] = useState('');
-  const asked = {
-    currency: currency.trim().toUpperCase(),
-    usdt: usdt.trim().replace(',', '.'),
-  };
-  return (
-    <PolicyForm
-      title={own.exchangeAdd}
-      consequence={own.exchangeText}
-      isReady={/^[A-Z]{3}$/.test(asked.currency) && /^\d+(\.\d+)?$/.test(asked.usdt)}
-      close={close}
-      act={() => set(asked, own.done)}
-    >
-      <TextField label={own.currency} value={currency} set={setCurrency} />
-      <TextField label={own.usdt} value={usdt} set={setUsdt} isNumber />
-    </PolicyForm>
-  );
-};
+/** What is typed of a rate, as the service takes it. */
+const rateOf = ({ currency, usdt }: Readonly<Record<'currency' | 'usdt', string>>) => ({
+  currency: currency.toUpperCase(),
+  usdt: usdt.replace(',', '.'),
+});
 
 const ExchangePart = () => {
-  const asked = usePage(graph.ExchangeRates, {});
+  const set = useSend(graph.SetExchangeRate);
   return (
-    <>
-      <AddBar permission="exchangeRateSet" name={own.exchangeAdd} again={asked.again}>
-        {(close) => <SetDialog close={close} />}
-      </AddBar>
-      <Listing
-        name="exchange"
-        label={own.tabs.exchange}
-        asked={asked}
-        columns={columnsOf()}
-        empty={<Empty title={own.exchangeEmpty} />}
-      />
-    </>
+    <Listing
+      name="exchange"
+      label={own.tabs.exchange}
+      asked={usePage(graph.ExchangeRates, {})}
+      columns={columnsOf()}
+      add={{
+        permission: 'exchangeRateSet',
+        title: own.exchangeAdd,
+        Form: PolicyForm,
+        consequence: own.exchangeText,
+        fields: {
+          currency: { label: own.currency, initial: 'RUB' },
+          usdt: { label: own.usdt, isNumber: true },
+        },
+        fits: (typed) => {
+          const { currency, usdt } = rateOf(typed);
+          return /^[A-Z]{3}$/.test(currency) && /^\d+(\.\d+)?$/.test(usdt);
+        },
+        act: (typed) => set(rateOf(typed), own.done),
+      }}
+      empty={<Empty title={own.exchangeEmpty} />}
+    />
   );
 };
 

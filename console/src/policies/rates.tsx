@@ -13,7 +13,7 @@ import { useWhose } from '../parts/whose.tsx';
 import { useShops } from '../parts/filters.tsx';
 import { policyWords as own } from '../words/policies.ts';
 import { words } from '../words/words.ts';
-import { AddBar, type MerchantDialog, PolicyForm } from '../parts/act-form.tsx';
+import { type MerchantDialog, PolicyForm } from '../parts/act-form.tsx';
 
 type Shops = ReturnType<typeof useShops>;
 type Row = graph.RatesQuery['rateHistory']['nodes'][number];
@@ -116,14 +116,16 @@ export const RatesPart = () => {
   return (
     <>
       {merchantId === null && <p className="quiet">{own.ofAll}</p>}
-      <AddBar permission="rateSet" name={own.rateAdd} again={asked.again}>
-        {(close) => <SetDialog merchantId={merchantId} close={close} />}
-      </AddBar>
       <Listing
         name="rates"
         label={own.tabs.rates}
         asked={asked}
         columns={columnsOf(shops)}
+        add={{
+          permission: 'rateSet',
+          title: own.rateAdd,
+          dialog: (close) => <SetDialog merchantId={merchantId} close={close} />,
+        }}
         empty={<Empty title={merchantId === null ? own.ratesEmptyAll : own.ratesEmpty} />}
       />
     </>

@@ -1,8 +1,7 @@
 /** Which acquirer serves which operation of a merchant's shops in live mode. */
 import * as graph from '../../../schema/generated/console.ts';
-import { AddBar, type MerchantDialog, PolicyForm, useActs } from '../parts/act-form.tsx';
+import { PolicyForm } from '../parts/act-form.tsx';
 import { useSend } from '../parts/outcome.tsx';
-import { PickField, ShopPick, TextField, useTyped } from '../parts/fields.tsx';
 import { Listing, usePage } from '../parts/listing.tsx';
 import { Empty } from '../parts/states.tsx';
 import { Status } from '../parts/texts.tsx';
@@ -33,74 +32,54 @@ const columnsOf = (shops: Shops): readonly Column<Row>[] => [
   },
 ];
 
-const nothingTyped = {
-  operation: 'payment' as graph.BankOperation,
-  method: 'sbp' as graph.RouteMethod,
-  connector: '',
-  priority: '0',
-};
-
-const SetDialog = ({ merchantId, shops, close }: MerchantDialog & { readonly shops: Shops }) => {
-  const set = useSend(graph.SetRoute);
-  const { typed, held } = useTyped({ ...nothingTyped, shopId: shops[0]?.id ?? '' });
-  const connector = typed.connector.trim();
-  const priority = Number(typed.priority);
-  return (
-    <PolicyForm
-      title={own.routeAdd}
-      consequence={own.routeText}
-      isReady={connector !== '' && Number.isInteger(priority)}
-      close={close}
-      act={() => set({ merchantId, active: true, ...typed, connector, priority }, own.done)}
-    >
-      <ShopPick label={words.columns.shop} shops={shops} {...held('shopId')} />
-      <PickField
-        label={own.operation}
-        options={Object.entries(own.operations) as [graph.BankOperation, string][]}
-        {...held('operation')}
-      />
-      <PickField
-        label={words.columns.method}
-        options={Object.entries(own.methods) as [graph.RouteMethod, string][]}
-        {...held('method')}
-      />
-      <TextField label={own.connector} hint={own.connectorHint} {...held('connector')} />
-      <TextField label={own.priority} hint={own.priorityHint} {...held('priority')} isNumber />
-    </PolicyForm>
-  );
-};
-
 export const RoutesPart = ({ merchantId }: { readonly merchantId: string }) => {
   const shops = useShops();
   const asked = usePage(graph.Routes, { merchantId });
-  const { again } = asked;
+  const set = useSend(graph.SetRoute);
   const remove = useSend(graph.RemoveRoute);
-  const { button, dialog } = useActs(again);
-  const column: Column<Row> = {
-    name: words.columns.action,
-    cell: ({ id }) =>
-      button({
+  return (
+    <Listing
+      name="routes"
+      label={own.tabs.routes}
+      asked={asked}
+      columns={columnsOf(shops)}
+      add={{
+        permission: 'bankRouteSet',
+        title: own.routeAdd,
+        Form: PolicyForm,
+        consequence: own.routeText,
+        fields: {
+          shopId: { label: words.columns.shop, options: shops.map(({ id, name }) => [id, name]) },
+          operation: {
+            label: own.operation,
+            options: Object.entries(own.operations) as [graph.BankOperation, string][],
+          },
+          method: {
+            label: words.columns.method,
+            options: Object.entries(own.methods) as [graph.RouteMethod, string][],
+          },
+          connector: { label: own.connector, hint: own.connectorHint },
+          priority: {
+            label: own.priority,
+            hint: own.priorityHint,
+            initial: '0',
+            isNumber: true,
+            isOptional: true,
+          },
+        },
+        fits: ({ priority }) => Number.isInteger(Number(priority)),
+        act: (typed) =>
+          set({ merchantId, active: true, ...typed, priority: Number(typed.priority) }, own.done),
+      }}
+      actOf={({ id }) => ({
         permission: 'bankRouteRemove',
         name: sharedWords.remove,
         Form: PolicyForm,
         title: own.routeRemove,
         consequence: own.routeRemoveText,
         act: () => remove({ merchantId, id }, own.done),
-      }),
-  };
-  return (
-    <>
-      <AddBar permission="bankRouteSet" name={own.routeAdd} again={again}>
-        {(close) => <SetDialog merchantId={merchantId} shops={shops} close={close} />}
-      </AddBar>
-      <Listing
-        name="routes"
-        label={own.tabs.routes}
-        asked={asked}
-        columns={[...columnsOf(shops), column]}
-        empty={<Empty title={own.routesEmpty} text={own.routesEmptyText} />}
-      />
-      {dialog}
-    </>
+      })}
+      empty={<Empty title={own.routesEmpty} text={own.routesEmptyText} />}
+    />
   );
 };

@@ -78,9 +78,12 @@ const RunsPart = () => {
   const asked = usePage(graph.Runs, { mode }, { lists: ['reconciliation_differences'] });
   return (
     <>
-      <AddBar permission="reconciliationOpen" name={own.upload} again={asked.again}>
-        {(close) => <UploadDialog close={close} />}
-      </AddBar>
+      <AddBar
+        permission="reconciliationOpen"
+        title={own.upload}
+        again={asked.again}
+        dialog={(close) => <UploadDialog close={close} />}
+      />
       <Young rows={asked.rows ?? []} />
       <Listing
         name="runs"

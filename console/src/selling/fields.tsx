@@ -25,7 +25,7 @@ export const useKey = (): string => useState(() => `console-${crypto.randomUUID(
 export const ShopsButton = ({
   dialog,
   ...act
-}: Pick<Parameters<typeof DialogAct>[0], 'name' | 'permission' | 'again'> & {
+}: Pick<Parameters<typeof DialogAct>[0], 'title' | 'permission' | 'again'> & {
   readonly dialog: (shops: Shops, close: () => void) => ReactNode;
 }) => {
   const merchantId = useWhose();
@@ -36,7 +36,7 @@ export const ShopsButton = ({
   );
   const [first, ...others] = data?.merchant?.shops ?? [];
   if (merchantId === null || !first) return null;
-  return <DialogAct {...act}>{(close) => dialog([first, ...others], close)}</DialogAct>;
+  return <DialogAct {...act} dialog={(close) => dialog([first, ...others], close)} />;
 };
 
 export const ShopField = ({

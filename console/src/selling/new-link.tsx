@@ -172,7 +172,7 @@ const Dialog = ({ shops, close }: { readonly shops: Shops; readonly close: () =>
 
 export const NewLinkButton = ({ again }: Again) => (
   <ShopsButton
-    name={own.link}
+    title={own.link}
     permission="linkCreate"
     again={again}
     dialog={(shops, close) => <Dialog shops={shops} close={close} />}

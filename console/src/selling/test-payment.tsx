@@ -122,7 +122,7 @@ export const TestPaymentButton = () => {
   if (mode !== 'test') return null;
   return (
     <ShopsButton
-      name={own.test}
+      title={own.test}
       permission="paymentCreate"
       again={() => {}}
       dialog={(shops, close) => <Dialog shops={shops} close={close} />}

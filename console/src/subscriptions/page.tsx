@@ -3,7 +3,6 @@ import { useMemo, useState } from 'react';
 import * as graph from '../../../schema/generated/console.ts';
 import { listOf, useAddress } from '../address.ts';
 import { Button, Form } from '../parts/button.tsx';
-import { useActs } from '../parts/act-form.tsx';
 import {
   ChosenChip,
   isNarrowed,
@@ -160,33 +159,27 @@ export const TokenTable = ({
   empty,
 }: Pick<Parameters<typeof Listing<Token>>[0], 'asked' | 'empty'>) => {
   const { search } = useAddress();
-  const { button, dialog } = useActs(asked.again);
   const cancel = useSend(graph.CancelToken);
-  const act: Column<Token> = {
-    name: words.columns.action,
-    cell: ({ merchantId, id, status }) =>
-      status !== 'cancelled' &&
-      button({
-        permission: 'tokenCancel',
-        name: own.endToken,
-        title: own.endTokenTitle,
-        consequence: own.endTokenText,
-        text: { label: own.reason, hint: own.reasonHint },
-        act: (reason) => cancel({ merchantId, id, reason }, own.tokenEnded),
-      }),
-  };
   return (
-    <>
-      <Listing
-        name="tokens"
-        label={own.tabs.tokens}
-        asked={asked}
-        columns={[...tokenColumns(), act]}
-        openKey={search.open?.split('/')[1] ?? null}
-        empty={empty}
-      />
-      {dialog}
-    </>
+    <Listing
+      name="tokens"
+      label={own.tabs.tokens}
+      asked={asked}
+      columns={tokenColumns()}
+      actOf={({ merchantId, id, status }) =>
+        status !== 'cancelled' && {
+          permission: 'tokenCancel',
+          name: own.endToken,
+          title: own.endTokenTitle,
+          consequence: own.endTokenText,
+          fields: { reason: { label: own.reason, hint: own.reasonHint } },
+          act: ({ reason }: { readonly reason: string }) =>
+            cancel({ merchantId, id, reason }, own.tokenEnded),
+        }
+      }
+      openKey={search.open?.split('/')[1] ?? null}
+      empty={empty}
+    />
   );
 };
 

@@ -42,8 +42,8 @@ const SubscriptionActs = ({
           permission: 'subscriptionPause',
           title: own.pause,
           consequence: own.pauseText,
-          text: { ...text, maxLength: reason_max_chars, isOptional: true },
-          act: (reason) => pause({ merchantId, id, reason: reason || null }, own.pausedNow),
+          fields: { reason: { ...text, maxLength: reason_max_chars, isOptional: true } },
+          act: ({ reason }) => pause({ merchantId, id, reason: reason || null }, own.pausedNow),
         })}
       {status === 'paused' &&
         button({
@@ -57,8 +57,8 @@ const SubscriptionActs = ({
         permission: 'subscriptionCancel',
         title: own.cancel,
         consequence: own.cancelText,
-        text,
-        act: (reason) => cancel({ merchantId, id, reason }, own.cancelled),
+        fields: { reason: text },
+        act: ({ reason }) => cancel({ merchantId, id, reason }, own.cancelled),
       })}
       {dialog}
     </div>

@@ -129,42 +129,35 @@ interface Rotated {
   readonly standardSecret?: string | null | undefined;
 }
 
-/** The dialog; `of` names what the secret signs, `rotate` requests the new one and shows it. */
-export const RotateDialog = ({
-  of,
-  isStandard = false,
-  rotate,
-  close,
-}: {
-  readonly of: string;
-  /** Whether it is shown in the form of Standard Webhooks. */
-  readonly isStandard?: boolean;
-  readonly rotate: (
+interface HoursTyped {
+  readonly hours: string;
+}
+
+/** The act; `of` names what the secret signs, `rotate` requests the new one and shows it. */
+export const rotateAct = (
+  of: string,
+  rotate: (
     overlapHours: number,
     show: (rotated: Rotated) => { readonly done: string; readonly copy: string },
-  ) => Promise<Outcome>;
-  readonly close: () => void;
-}) => {
-  const [text, setText] = useState('0');
-  const hours = Number(text.trim() || 'none');
-  return (
-    <PolicyForm
-      title={own.rotate}
-      consequence={own.rotateText(of)}
-      isReady={Number.isInteger(hours) && hours >= 0 && hours <= secretOverlap_max_h}
-      close={close}
-      isRepeated
-      act={() =>
-        rotate(hours, (rotated) => ({
-          done: own.rotated,
-          copy: (isStandard ? rotated.standardSecret : null) ?? rotated.secret,
-        }))
-      }
-    >
-      <TextField label={own.overlap} value={text} set={setText} hint={own.overlapHint} isNumber />
-    </PolicyForm>
-  );
-};
+  ) => Promise<Outcome>,
+  /** Whether it is shown in the form of Standard Webhooks. */
+  isStandard = false,
+) => ({
+  title: own.rotate,
+  Form: PolicyForm,
+  consequence: own.rotateText(of),
+  isRepeated: true,
+  fields: {
+    hours: { label: own.overlap, hint: own.overlapHint, initial: '0', isNumber: true },
+  },
+  fits: ({ hours }: HoursTyped) =>
+    Number.isInteger(Number(hours)) && Number(hours) >= 0 && Number(hours) <= secretOverlap_max_h,
+  act: ({ hours }: HoursTyped) =>
+    rotate(Number(hours), (rotated) => ({
+      done: own.rotated,
+      copy: (isStandard ? rotated.standardSecret : null) ?? rotated.secret,
+    })),
+});
 
 export const EndpointTerms = ({ endpoint }: { readonly endpoint: Endpoint }) => {
   const { events, signature } = endpoint;
@@ -210,14 +203,10 @@ export const EndpointActs = ({
       })}
       {button({
         permission: 'webhookEndpointSecretRotate',
-        title: own.rotate,
-        dialog: (close) => (
-          <RotateDialog
-            of={url}
-            isStandard={signature === 'standard'}
-            close={close}
-            rotate={(overlapHours, show) => rotate({ merchantId, id, overlapHours }, show)}
-          />
+        ...rotateAct(
+          url,
+          (overlapHours, show) => rotate({ merchantId, id, overlapHours }, show),
+          signature === 'standard',
         ),
       })}
       {button({

@@ -173,9 +173,12 @@ const EndpointCards = ({ merchantId }: { readonly merchantId: string }) => {
   return (
     <>
       {first && (
-        <AddBar permission="webhookEndpointCreate" name={words.merchants.addEndpoint} again={again}>
-          {(close) => <AddEndpointDialog shops={[first, ...others]} close={close} />}
-        </AddBar>
+        <AddBar
+          permission="webhookEndpointCreate"
+          title={words.merchants.addEndpoint}
+          again={again}
+          dialog={(close) => <AddEndpointDialog shops={[first, ...others]} close={close} />}
+        />
       )}
       {all.length === 0 && <p className="quiet">{own.noEndpoints}</p>}
       <ul className="cards" aria-label={own.endpoints}>
