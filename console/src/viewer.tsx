@@ -2,6 +2,7 @@
 import { createContext, useContext } from 'react';
 import * as graph from '../../schema/generated/console.ts';
 import { useAsk } from './parts/use-ask.ts';
+import { words } from './words/words.ts';
 
 type Viewer = graph.ViewerQuery['viewer'];
 export type PermissionName = Viewer['permissions'][number]['name'];
@@ -26,20 +27,14 @@ export const useViewer = (): Viewer => {
   return viewer;
 };
 
-interface Permission {
-  readonly granted: boolean;
-  /** The lowest role with the permission; null where only platform operators have it. */
-  readonly needs: Viewer['role'] | null;
-}
-
-export const usePermission = (name: PermissionName): Permission => {
+/** Whether the person has the permission, and who has it: operators, or a role at least. */
+export const usePermission = (name: PermissionName) => {
   const { permissions, merchantId } = useViewer();
   const found = permissions.find((permission) => permission.name === name);
-  if (!found) return { granted: false, needs: 'admin' };
-  return {
-    granted: found.granted,
-    needs: found.platformOnly && merchantId !== null ? null : found.leastRole,
-  };
+  const { granted = false, platformOnly = false, leastRole = 'admin' } = found ?? {};
+  const isOfOthers = platformOnly && merchantId !== null;
+  const why = isOfOthers ? words.acts.platform : words.acts.needs(words.person.roles[leastRole]);
+  return { granted, why };
 };
 
 const headers = { 'x-console': 'session' };

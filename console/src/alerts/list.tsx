@@ -4,13 +4,13 @@ import * as graph from '../../../schema/generated/console.ts';
 import { listOf, useAddress } from '../address.ts';
 import { shortMoment } from '../format.ts';
 import { ResolvedChips, ToggleChips } from '../parts/filters.tsx';
-import { useActs, type Again, type Closable } from '../parts/act-form.tsx';
+import { useActs, type Again } from '../parts/act-form.tsx';
 import { Listing, usePage } from '../parts/listing.tsx';
-import { Modal } from '../parts/modal.tsx';
+import { Drawer } from '../parts/modal.tsx';
 import { useSend } from '../parts/outcome.tsx';
-import { Empty } from '../parts/states.tsx';
+import { Empty, OwnPage } from '../parts/states.tsx';
 import type { Column } from '../parts/table.tsx';
-import { Status, Moment, PageHead } from '../parts/texts.tsx';
+import { Status, Moment } from '../parts/texts.tsx';
 import { useAsk } from '../parts/use-ask.ts';
 import { usePermission, useViewer } from '../viewer.tsx';
 import { alertWords as own } from '../words/alerts.ts';
@@ -158,8 +158,8 @@ const columnsOf = (again: () => void): readonly Column<Alert>[] => [
   },
 ];
 
-const AlertDrawer = ({ alert, again, close }: Again & Closable & { readonly alert: Alert }) => (
-  <Modal side title={words.alert.kinds[alert.kind]} onClose={close}>
+const AlertDrawer = ({ alert, again }: Again & { readonly alert: Alert }) => (
+  <Drawer title={words.alert.kinds[alert.kind]}>
     <div className="payment">
       <p>
         <Sentence alert={alert} />
@@ -171,7 +171,7 @@ const AlertDrawer = ({ alert, again, close }: Again & Closable & { readonly aler
       <AlertFacts alert={alert} />
       <AlertActs alert={alert} again={again} />
     </div>
-  </Modal>
+  </Drawer>
 );
 
 const useAlerts = () => {
@@ -190,14 +190,13 @@ const useAlerts = () => {
 };
 
 const List = () => {
-  const { search, set } = useAddress();
+  const { search } = useAddress();
   const asked = useAlerts();
   const { again } = asked;
   const columns = useMemo(() => columnsOf(again), [again, words.language]);
   const open = asked.rows?.find(({ id }) => id === search.open);
   return (
     <>
-      <PageHead name={words.sections.alerts} />
       <div className="chips" role="group" aria-label={words.filters.status}>
         <ResolvedChips />
       </div>
@@ -210,18 +209,13 @@ const List = () => {
         opens
         empty={<Empty title={words.alert.empty} text={words.alert.emptyText} />}
       />
-      {open && <AlertDrawer alert={open} again={again} close={() => set({ open: undefined })} />}
+      {open && <AlertDrawer alert={open} again={again} />}
     </>
   );
 };
 
-export const AlertsPage = () => {
-  const { granted } = usePermission('alerts');
-  if (granted) return <List />;
-  return (
-    <>
-      <PageHead name={words.sections.alerts} />
-      <Empty title={words.acts.platform} />
-    </>
-  );
-};
+export const AlertsPage = () => (
+  <OwnPage permission="alerts" name={words.sections.alerts}>
+    <List />
+  </OwnPage>
+);

@@ -4,7 +4,7 @@ import * as graph from '../../../schema/generated/console.ts';
 import { useAddress } from '../address.ts';
 import { RangeFilters } from '../parts/filters.tsx';
 import { usePage, Listing } from '../parts/listing.tsx';
-import { Modal } from '../parts/modal.tsx';
+import { Drawer } from '../parts/modal.tsx';
 import { Empty } from '../parts/states.tsx';
 import { type Column, Table } from '../parts/table.tsx';
 import { Facts, Id, Moment, PageHead } from '../parts/texts.tsx';
@@ -108,8 +108,8 @@ const Changes = ({
   );
 };
 
-const Entry = ({ entry, close }: { readonly entry: Row; readonly close: () => void }) => (
-  <Modal side title={actionName(entry.action)} onClose={close}>
+const Entry = ({ entry }: { readonly entry: Row }) => (
+  <Drawer title={actionName(entry.action)}>
     <div className="payment">
       <Facts
         facts={[
@@ -127,7 +127,7 @@ const Entry = ({ entry, close }: { readonly entry: Row; readonly close: () => vo
       />
       <Changes before={entry.before} after={entry.after} />
     </div>
-  </Modal>
+  </Drawer>
 );
 
 /**
@@ -179,7 +179,7 @@ const AuditFilters = ({ hasSubject }: { readonly hasSubject: boolean }) => {
 };
 
 export const AuditPage = () => {
-  const { search, merchantId, set } = useAddress();
+  const { search, merchantId } = useAddress();
   const { actor = null, action = null, since = null, until = null } = search;
   // Over all merchants there is no lookup by id: the log's index is by merchant.
   const owner = useWhose();
@@ -200,7 +200,7 @@ export const AuditPage = () => {
         opens
         empty={<Empty title={words.auditLog.empty} text={words.auditLog.emptyText} />}
       />
-      {open && <Entry entry={open} close={() => set({ open: undefined })} />}
+      {open && <Entry entry={open} />}
     </>
   );
 };

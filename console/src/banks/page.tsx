@@ -4,12 +4,11 @@ import * as graph from '../../../schema/generated/console.ts';
 import { listOf, useAddress } from '../address.ts';
 import { shortPercent, wholeNumber } from '../format.ts';
 import { PickField } from '../parts/fields.tsx';
-import { Empty, Failure } from '../parts/states.tsx';
-import { Status, type Tone, Moment, PageHead, Sparkline } from '../parts/texts.tsx';
+import { Empty, Failure, OwnPage } from '../parts/states.tsx';
+import { Status, type Tone, Moment, Sparkline } from '../parts/texts.tsx';
 import { figure, Skeleton, Table, type Column } from '../parts/table.tsx';
 import { useAsk } from '../parts/use-ask.ts';
 import { useFollow } from '../parts/use-follow.ts';
-import { usePermission } from '../viewer.tsx';
 import { bankWords as own } from '../words/banks.ts';
 import { words } from '../words/words.ts';
 
@@ -173,12 +172,8 @@ const Asked = () => {
   );
 };
 
-export const BanksPage = () => {
-  const { granted } = usePermission('bankHealth');
-  return (
-    <>
-      <PageHead name={words.sections.banks} />
-      {granted ? <Asked /> : <Empty title={words.acts.platform} />}
-    </>
-  );
-};
+export const BanksPage = () => (
+  <OwnPage permission="bankHealth" name={words.sections.banks}>
+    <Asked />
+  </OwnPage>
+);

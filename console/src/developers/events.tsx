@@ -5,7 +5,7 @@ import { listOf, useAddress } from '../address.ts';
 import { Button, Form } from '../parts/button.tsx';
 import { DateField, PickField } from '../parts/fields.tsx';
 import { Listing, Pager } from '../parts/listing.tsx';
-import { Modal } from '../parts/modal.tsx';
+import { Drawer } from '../parts/modal.tsx';
 import { Empty } from '../parts/states.tsx';
 import { Status, tones, CopyBlock, Id, Moment } from '../parts/texts.tsx';
 import type { Column } from '../parts/table.tsx';
@@ -38,8 +38,8 @@ const columnsOf = (): readonly Column<Item>[] => [
   { name: words.columns.at, cell: ({ createdAt }) => <Moment at={createdAt} /> },
 ];
 
-const OneEvent = ({ item, close }: { readonly item: Item; readonly close: () => void }) => (
-  <Modal side title={item.event.replace('_', '.')} onClose={close}>
+const OneEvent = ({ item }: { readonly item: Item }) => (
+  <Drawer title={item.event.replace('_', '.')}>
     <div className="payment">
       <p className="line">
         <Id id={item.id} whole />
@@ -65,7 +65,7 @@ const OneEvent = ({ item, close }: { readonly item: Item; readonly close: () => 
         <CopyBlock text={JSON.stringify(item.data, null, 2)} />
       </section>
     </div>
-  </Modal>
+  </Drawer>
 );
 
 const EventFilters = ({ from }: { readonly from: string }) => {
@@ -111,7 +111,7 @@ const EventFilters = ({ from }: { readonly from: string }) => {
 };
 
 export const EventsPart = ({ shop }: { readonly shop: DeveloperShop }) => {
-  const { search, mode, set } = useAddress();
+  const { search, mode } = useAddress();
   const from = search.since?.slice(0, 10) ?? '';
   const [event] = listOf(search.type, webhookEvents);
   const newestFirst = search.by !== 'oldest';
@@ -145,7 +145,7 @@ export const EventsPart = ({ shop }: { readonly shop: DeveloperShop }) => {
           names={newestFirst ? {} : { first: own.eventsFirst, next: own.eventsMore }}
         />
       )}
-      {open && <OneEvent item={open} close={() => set({ open: undefined })} />}
+      {open && <OneEvent item={open} />}
     </>
   );
 };

@@ -3,7 +3,7 @@ import { useState } from 'react';
 import * as graph from '../../../schema/generated/console.ts';
 import { useAddress } from '../address.ts';
 import { ActForm, useActs, type Again, type Closable } from '../parts/act-form.tsx';
-import { PickField, TextField } from '../parts/fields.tsx';
+import { CheckList, PickField, TextField, type Held } from '../parts/fields.tsx';
 import { useSend } from '../parts/outcome.tsx';
 import { Facts, Moment, Status } from '../parts/texts.tsx';
 import { useViewer } from '../viewer.tsx';
@@ -17,27 +17,21 @@ export const scopeText = (scopes: readonly string[]): string =>
 
 const paysOut = (scope: string): boolean => scope.startsWith('api:payouts:');
 
-const Scopes = ({
-  chosen,
-  toggle,
-}: {
-  readonly chosen: readonly string[];
-  readonly toggle: (scope: string) => void;
-}) => (
-  <fieldset className="options">
-    <legend>{own.scopes}</legend>
+const Scopes = (of: Held<readonly string[]>) => (
+  <CheckList
+    label={own.scopes}
+    {...of}
+    options={Object.entries(own.scopeNames).map(([scope, name]) => [
+      scope,
+      <span key={scope}>
+        {name} <code className="quiet">{scope}</code>
+      </span>,
+    ])}
+  >
     <label>
       <input type="checkbox" checked disabled /> {own.always}
     </label>
-    {Object.entries(own.scopeNames).map(([scope, name]) => (
-      <label key={scope}>
-        <input type="checkbox" checked={chosen.includes(scope)} onChange={() => toggle(scope)} />
-        <span>
-          {name} <code className="quiet">{scope}</code>
-        </span>
-      </label>
-    ))}
-  </fieldset>
+  </CheckList>
 );
 
 const day_ms = 86_400_000;
@@ -96,8 +90,6 @@ export const IssueDialog = ({
   const [name, setName] = useState('');
   const [life, setLife] = useState<Life>('0');
   const issue = useSend(graph.IssueScopedKey);
-  const toggle = (scope: string): void =>
-    setScopes(scopes.includes(scope) ? scopes.filter((one) => one !== scope) : [...scopes, scope]);
   return (
     <ActForm
       title={words.merchants.issue}
@@ -122,7 +114,7 @@ export const IssueDialog = ({
       <TextField label={words.columns.name} value={name} set={setName} hint={own.nameHint} />
       <ModeField mode={mode} set={setMode} isLive={isLive} />
       <PickField label={own.expires} value={life} set={setLife} options={lives.map(lifeOption)} />
-      <Scopes chosen={scopes} toggle={toggle} />
+      <Scopes value={scopes} set={setScopes} />
       {isOfMerchant && scopes.some(paysOut) && <p className="note">{own.needsSecond}</p>}
     </ActForm>
   );

@@ -1,19 +1,17 @@
 /** The request log of a shop: what was refused, what failed, and what created something. */
 import { useMemo } from 'react';
 import { Link } from '@tanstack/react-router';
-import type { Closable } from '../parts/act-form.tsx';
 import * as graph from '../../../schema/generated/console.ts';
 import { useAddress, kept } from '../address.ts';
 import { duration, prettyJson } from '../format.ts';
 import { FindField, isNarrowed, Chip, NoRows } from '../parts/filters.tsx';
 import { DateField } from '../parts/fields.tsx';
-import { Listing } from '../parts/listing.tsx';
-import { Modal } from '../parts/modal.tsx';
+import { Listing, usePage } from '../parts/listing.tsx';
+import { Drawer } from '../parts/modal.tsx';
 import { Empty, Failure } from '../parts/states.tsx';
 import { type Column, Skeleton } from '../parts/table.tsx';
 import { Status, Moment, Facts, CopyBlock, Id, ObjectLink, type Tone } from '../parts/texts.tsx';
 import { useAsk } from '../parts/use-ask.ts';
-import { useFollow } from '../parts/use-follow.ts';
 import { requestWords as own } from '../words/developers.ts';
 import { words } from '../words/words.ts';
 import type { DeveloperShop } from './keys.tsx';
@@ -210,44 +208,34 @@ const View = ({ merchantId, found }: { readonly merchantId: string; readonly fou
 };
 
 /** The drawer; `name` is `<moment>/<request id>`. */
-const RequestDrawer = ({
-  of,
-  name,
-  close,
-}: Closable & { readonly of: OfShop; readonly name: string }) => {
+const RequestDrawer = ({ of, name }: { readonly of: OfShop; readonly name: string }) => {
   const slash = name.indexOf('/');
   const [at, id] = [name.slice(0, slash), name.slice(slash + 1)];
   const { data, error, again } = useAsk(graph.Request, { ...of, id, at });
   const found = data?.apiRequest;
   return (
-    <Modal
-      side
-      title={found ? `${found.method} ${found.path}` : words.auditLog.request}
-      onClose={close}
-    >
+    <Drawer title={found ? `${found.method} ${found.path}` : words.auditLog.request}>
       {!data && (error ? <Failure error={error} again={again} /> : <Skeleton />)}
       {data && !found && <Empty title={own.gone} />}
       {found && <View merchantId={of.merchantId} found={found} />}
-    </Modal>
+    </Drawer>
   );
 };
 
 export const RequestsPart = ({ shop }: { readonly shop: DeveloperShop }) => {
-  const { search, mode, set } = useAddress();
+  const { search, mode } = useAddress();
   const { shop: _, ...narrowing } = search;
   const of = { merchantId: shop.merchantId, shopId: shop.id, mode };
-  const { data, error, again, list } = useAsk(graph.Requests, {
+  const narrowed = {
     ...of,
     status: statusesIn(search.status),
     from: search.since?.slice(0, 10) ?? null,
     to: search.until?.slice(0, 10) ?? null,
     find: search.of ?? null,
     first: page_rows,
-    after: search.after ?? null,
-  });
-  useFollow(again, { events: true, every_ms });
+  };
+  const asked = usePage(graph.Requests, narrowed, { every_ms });
   const columns = useMemo(columnsOf, [words.language]);
-  const { nodes: rows, pageInfo } = data?.apiRequests ?? {};
   return (
     <>
       <p className="quiet">{own.intro}</p>
@@ -259,15 +247,13 @@ export const RequestsPart = ({ shop }: { readonly shop: DeveloperShop }) => {
       <Listing
         name="requests"
         label={words.auditLog.request}
-        asked={{ error, again, list, rows, pageInfo }}
+        asked={asked}
         columns={columns}
         keyOf={keyOf}
         opens
         empty={<NoRows title={own.empty} text={own.emptyText} isNarrow={isNarrowed(narrowing)} />}
       />
-      {search.open !== undefined && (
-        <RequestDrawer of={of} name={search.open} close={() => set({ open: undefined })} />
-      )}
+      {search.open !== undefined && <RequestDrawer of={of} name={search.open} />}
     </>
   );
 };

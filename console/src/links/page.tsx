@@ -26,7 +26,7 @@ import { sharedWords } from '../words/shared.ts';
 import { words } from '../words/words.ts';
 import { useActs } from '../parts/act-form.tsx';
 import { useSend } from '../parts/outcome.tsx';
-import { Modal } from '../parts/modal.tsx';
+import { Drawer } from '../parts/modal.tsx';
 import { useFollow } from '../parts/use-follow.ts';
 import { PaymentStanding } from '../payments/shown.tsx';
 
@@ -164,12 +164,12 @@ const LinkDrawer = ({
   readonly merchantId: string;
   readonly changed: () => void;
 }) => {
-  const { search, set } = useAddress();
+  const { search } = useAddress();
   if (search.open === undefined) return null;
   return (
-    <Modal side title={own.one} onClose={() => set({ open: undefined })}>
+    <Drawer title={own.one}>
       <View merchantId={merchantId} id={search.open} changed={changed} />
-    </Modal>
+    </Drawer>
   );
 };
 

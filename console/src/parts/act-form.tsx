@@ -201,10 +201,9 @@ export const ActButton = ({
   barred,
   children,
 }: ActButtonProps) => {
-  const { granted: isPermitted, needs } = usePermission(permission);
-  const granted = isPermitted && barred === undefined;
-  const role = needs === null ? words.acts.platform : words.acts.needs(words.person.roles[needs]);
-  const why = isPermitted ? barred : role;
+  const permitted = usePermission(permission);
+  const granted = permitted.granted && barred === undefined;
+  const why = permitted.granted ? barred : permitted.why;
   return (
     <button
       type="button"

@@ -3,6 +3,7 @@ import { useMemo, type ReactNode, useLayoutEffect, useRef, useState, type RefObj
 import { changeSettings, useSettings } from '../settings.ts';
 import { sharedWords } from '../words/shared.ts';
 import { Button } from './button.tsx';
+import { CheckList } from './fields.tsx';
 import { Icon } from './icon.tsx';
 import { PopoverButton } from './modal.tsx';
 
@@ -42,21 +43,17 @@ export const useColumns = <Row,>(list: string, all: readonly Column<Row>[]) => {
     changeSettings({ columns: { ...columns, [list]: ids } });
   return {
     shown,
-    choice: all.map((column, place) => {
-      const id = idOf(column, place);
-      return { id, name: column.name, isOn: chosen.includes(id) };
-    }),
-    toggle: (id: string) =>
-      change(chosen.includes(id) ? chosen.filter((one) => one !== id) : [...chosen, id]),
+    value: chosen,
+    options: all.map((column, place) => [idOf(column, place), column.name] as const),
+    set: change,
     reset: () => change(usual),
   };
 };
 
 export const ColumnsButton = ({
-  choice,
-  toggle,
   reset,
-}: Pick<ReturnType<typeof useColumns>, 'choice' | 'toggle' | 'reset'>) => (
+  ...choice
+}: Omit<ReturnType<typeof useColumns>, 'shown'>) => (
   <PopoverButton
     className="button columns-button"
     title={sharedWords.columns}
@@ -69,15 +66,7 @@ export const ColumnsButton = ({
   >
     {() => (
       <>
-        <fieldset className="options">
-          <legend>{sharedWords.columns}</legend>
-          {choice.map(({ id, name, isOn }) => (
-            <label key={id}>
-              <input type="checkbox" checked={isOn} onChange={() => toggle(id)} />
-              {name}
-            </label>
-          ))}
-        </fieldset>
+        <CheckList label={sharedWords.columns} {...choice} />
         <p className="quiet">{sharedWords.columnsText}</p>
         <Button press={reset}>{sharedWords.usual}</Button>
       </>

@@ -1,5 +1,5 @@
 /** Fields of a dialog's form. */
-import { useId, useState } from 'react';
+import { useId, useState, type ReactNode } from 'react';
 
 /** What a field holds, and what takes what is typed or chosen. */
 export interface Held<Value> {
@@ -90,6 +90,39 @@ export const CheckField = ({
       />
       {label}
     </label>
+  </fieldset>
+);
+
+/** The chosen values with one more, or without it where it was chosen. */
+export const toggled = <Value,>(chosen: readonly Value[], value: Value): readonly Value[] =>
+  chosen.includes(value) ? chosen.filter((one) => one !== value) : [...chosen, value];
+
+/** Values of which any number may be chosen; `children` stand before them. */
+export const CheckList = <Value extends string>({
+  label,
+  value: chosen,
+  set,
+  options,
+  className = 'options',
+  children,
+}: Labelled<readonly Value[]> & {
+  readonly options: readonly (readonly [value: Value, name: ReactNode])[];
+  readonly className?: string;
+  readonly children?: ReactNode;
+}) => (
+  <fieldset className={className}>
+    <legend>{label}</legend>
+    {children}
+    {options.map(([one, name]) => (
+      <label key={one}>
+        <input
+          type="checkbox"
+          checked={chosen.includes(one)}
+          onChange={() => set(toggled(chosen, one))}
+        />
+        {name}
+      </label>
+    ))}
   </fieldset>
 );
 

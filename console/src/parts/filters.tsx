@@ -6,6 +6,7 @@ import * as graph from '../../../schema/generated/console.ts';
 import { listOf, readSearch, useAddress, without, type Search } from '../address.ts';
 import { amountFieldText, readAmount } from '../amounts.ts';
 import { plainMoment, fromZoneField, startOfDay, toZoneField, money } from '../format.ts';
+import { toggled } from './fields.tsx';
 import { Icon } from './icon.tsx';
 import { PopoverButton } from './modal.tsx';
 import { Empty } from './states.tsx';
@@ -37,12 +38,8 @@ export const StatusChips = <Value extends string>({
 }) => {
   const { search, set } = useAddress();
   const chosen = listOf(search.status, known);
-  const press = (value: Value): void => {
-    const next = chosen.includes(value)
-      ? chosen.filter((one) => one !== value)
-      : [...chosen, value];
-    set({ status: next.join(',') || undefined });
-  };
+  const press = (value: Value): void =>
+    set({ status: toggled(chosen, value).join(',') || undefined });
   return (
     <div className="chips" role="group" aria-label={words.filters.status}>
       <Chip isOn={chosen.length === 0} press={() => set({ status: undefined })}>

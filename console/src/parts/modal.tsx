@@ -11,6 +11,18 @@ export const Modal = later(async () => (await import('./windows.tsx')).ModalWind
 
 export const LaterPopover = later(async () => (await import('./windows.tsx')).PopoverWindow);
 
+/** What the address opens over its list; closing it takes it out of the address. */
+export const Drawer = ({
+  title,
+  ...shown
+}: Readonly<Record<'children', ReactNode>> & {
+  readonly title: string;
+  readonly head?: ReactNode;
+}) => {
+  const { set } = useAddress();
+  return <Modal side title={title} onClose={() => set({ open: undefined })} {...shown} />;
+};
+
 interface ShownObject {
   readonly name: string;
   readonly children: (merchantId: string, id: string) => ReactNode;
@@ -34,7 +46,7 @@ export const ObjectDrawer = ({
   page,
   children,
 }: ShownObject & { readonly page?: '/payments/$merchantId/$id' | '/payouts/$merchantId/$id' }) => {
-  const { search, set } = useAddress();
+  const { search } = useAddress();
   const [merchantId, id] = (search.open ?? '').split('/');
   if (merchantId === undefined || id === undefined) return null;
   const head = page && (
@@ -49,9 +61,9 @@ export const ObjectDrawer = ({
     </ObjectLink>
   );
   return (
-    <Modal side title={name} onClose={() => set({ open: undefined })} head={head}>
+    <Drawer title={name} head={head}>
       {children(merchantId, id)}
-    </Modal>
+    </Drawer>
   );
 };
 

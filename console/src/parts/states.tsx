@@ -5,6 +5,8 @@ import { outcomeWords } from '../words/outcome.ts';
 import { words } from '../words/words.ts';
 import { Button } from './button.tsx';
 import { refusalOf } from './outcome.tsx';
+import { PageHead } from './texts.tsx';
+import { usePermission, type PermissionName } from '../viewer.tsx';
 
 // What a person came for is loaded first: what is loaded ahead of its use waits for the first rows,
 // or for why there are none. A screen without either loads nothing ahead.
@@ -65,5 +67,24 @@ export const Empty = ({
       {text !== undefined && <p>{text}</p>}
       {children}
     </div>
+  );
+};
+
+/** A screen of those who have the permission; others are told who has it. */
+export const OwnPage = ({
+  permission,
+  name,
+  children,
+}: {
+  readonly permission: PermissionName;
+  readonly name: string;
+  readonly children: ReactNode;
+}) => {
+  const { granted, why } = usePermission(permission);
+  return (
+    <>
+      <PageHead name={name} />
+      {granted ? children : <Empty title={why} />}
+    </>
   );
 };

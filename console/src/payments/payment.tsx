@@ -7,6 +7,7 @@ import { listOf, useAddress } from '../address.ts';
 import { wholeNumber } from '../format.ts';
 import { useLive } from '../graph/live.tsx';
 import { Button } from '../parts/button.tsx';
+import { toggled } from '../parts/fields.tsx';
 import { Chip } from '../parts/filters.tsx';
 import { OutcomeText } from '../parts/act-form.tsx';
 import { type Outcome, useSend } from '../parts/outcome.tsx';
@@ -102,10 +103,8 @@ const KindChips = ({ lines }: { readonly lines: readonly Line[] }) => {
   const { search, set } = useAddress();
   const chosen = listOf(search.kinds, lineKinds);
   const known = lineKinds.filter((kind) => lines.some((line) => line.kind === kind));
-  const press = (kind: LineKind): void => {
-    const next = chosen.includes(kind) ? chosen.filter((one) => one !== kind) : [...chosen, kind];
-    set({ kinds: next.join(',') || undefined });
-  };
+  const press = (kind: LineKind): void =>
+    set({ kinds: toggled(chosen, kind).join(',') || undefined });
   return (
     <div className="chips" role="group" aria-label={timelineWords.filter}>
       <Chip isOn={chosen.length === 0} press={() => set({ kinds: undefined })}>

@@ -6,9 +6,9 @@ import { AddBar, PolicyForm, useActs, type Closable } from '../parts/act-form.ts
 import { PickField, TextField } from '../parts/fields.tsx';
 import { Listing } from '../parts/listing.tsx';
 import { useSend } from '../parts/outcome.tsx';
-import { Empty } from '../parts/states.tsx';
+import { Empty, OwnPage } from '../parts/states.tsx';
 import { type Column, Table } from '../parts/table.tsx';
-import { Moment, PageHead } from '../parts/texts.tsx';
+import { Moment } from '../parts/texts.tsx';
 import { useAsk } from '../parts/use-ask.ts';
 import { useFollow } from '../parts/use-follow.ts';
 import { useWhose, MerchantChoice } from '../parts/whose.tsx';
@@ -136,7 +136,6 @@ const List = () => {
   const rows = data?.personSessions.filter((row) => whose === null || row.merchantId === whose);
   return (
     <>
-      <PageHead name={own.title} />
       <InvitationsPart />
       <h2 className="part-title">{own.now}</h2>
       <p className="quiet">{own.text}</p>
@@ -157,15 +156,8 @@ const List = () => {
   );
 };
 
-export const PeoplePage = () => {
-  const { granted, needs } = usePermission('personSessionEnd');
-  if (granted) return <List />;
-  return (
-    <>
-      <PageHead name={own.title} />
-      <Empty
-        title={needs === null ? words.acts.platform : words.acts.needs(words.person.roles[needs])}
-      />
-    </>
-  );
-};
+export const PeoplePage = () => (
+  <OwnPage permission="personSessionEnd" name={own.title}>
+    <List />
+  </OwnPage>
+);

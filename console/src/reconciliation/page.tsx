@@ -1,7 +1,6 @@
 /** Registries of acquirers, and their differences from our operations. */
-import { Empty } from '../parts/states.tsx';
+import { Empty, OwnPage } from '../parts/states.tsx';
 import { Tabs, useTab } from '../parts/tabs.tsx';
-import { usePermission } from '../viewer.tsx';
 import { reconciliationWords as own } from '../words/reconciliation.ts';
 import { words } from '../words/words.ts';
 import { DifferencesPart } from './differences.tsx';
@@ -10,7 +9,7 @@ import { useAddress } from '../address.ts';
 import { plainMoment, wholeNumber } from '../format.ts';
 import { AddBar } from '../parts/act-form.tsx';
 import { Listing, usePage } from '../parts/listing.tsx';
-import { Status, type Tone, Moment, PageHead } from '../parts/texts.tsx';
+import { Status, type Tone, Moment } from '../parts/texts.tsx';
 import { figure, type Column } from '../parts/table.tsx';
 import { UploadDialog } from './upload.tsx';
 
@@ -100,19 +99,11 @@ const RunsPart = () => {
 const tabs = ['differences', 'runs'] as const;
 
 export const ReconciliationPage = () => {
-  const { granted } = usePermission('reconciliationRuns');
   const tab = useTab(tabs);
   return (
-    <>
-      <PageHead name={words.sections.reconciliation} />
-      {granted ? (
-        <>
-          <Tabs tabs={tabs} names={own.tabs} />
-          {tab === 'differences' ? <DifferencesPart /> : <RunsPart />}
-        </>
-      ) : (
-        <Empty title={words.acts.platform} />
-      )}
-    </>
+    <OwnPage permission="reconciliationRuns" name={words.sections.reconciliation}>
+      <Tabs tabs={tabs} names={own.tabs} />
+      {tab === 'differences' ? <DifferencesPart /> : <RunsPart />}
+    </OwnPage>
   );
 };

@@ -4,8 +4,8 @@ import { useMutation } from 'urql';
 import * as graph from '../../../schema/generated/console.ts';
 import { duration, prettyJson } from '../format.ts';
 import { Chip } from '../parts/filters.tsx';
-import { ActButton, type Closable } from '../parts/act-form.tsx';
-import { Modal } from '../parts/modal.tsx';
+import { ActButton } from '../parts/act-form.tsx';
+import { Drawer } from '../parts/modal.tsx';
 import { refusalText } from '../parts/outcome.tsx';
 import { Empty, Failure } from '../parts/states.tsx';
 import { Skeleton } from '../parts/table.tsx';
@@ -208,16 +208,16 @@ const Found = ({ delivery, again }: { readonly delivery: Row; readonly again: ()
 };
 
 /** The drawer of a webhook; `name` is `<merchant>/<delivery>`. */
-export const DeliveryDrawer = ({ name, close }: Closable & { readonly name: string }) => {
+export const DeliveryDrawer = ({ name }: { readonly name: string }) => {
   const [merchantId = '', id = ''] = name.split('/');
   const { data, error, again } = useAsk(graph.Delivery, { merchantId, id });
   const found = data?.webhookDelivery;
   useFollow(again, { lists: ['webhook_deliveries'] });
   return (
-    <Modal side title={found?.event.replace('_', '.') ?? words.delivery.none} onClose={close}>
+    <Drawer title={found?.event.replace('_', '.') ?? words.delivery.none}>
       {!data && (error ? <Failure error={error} again={again} /> : <Skeleton />)}
       {data && !found && <Empty title={sharedWords.notFound} />}
       {found && <Found delivery={found} again={again} />}
-    </Modal>
+    </Drawer>
   );
 };

@@ -9,7 +9,7 @@ import {
   type Closable,
   type MerchantDialog,
 } from '../parts/act-form.tsx';
-import { PickField, ShopPick, TextField, type Held } from '../parts/fields.tsx';
+import { CheckList, PickField, ShopPick, TextField, type Held } from '../parts/fields.tsx';
 import { type Outcome, useSend } from '../parts/outcome.tsx';
 import { settingsWords as own } from '../words/merchant-settings.ts';
 import { sharedWords } from '../words/shared.ts';
@@ -43,21 +43,13 @@ type DialogProps = MerchantDialog & { readonly endpoint: Endpoint };
 
 const EventsField = ({ value, set }: Held<readonly graph.WebhookEvent[]>) => (
   <>
-    <fieldset className="options columns">
-      <legend>{own.events}</legend>
-      {webhookEvents.map((event) => (
-        <label key={event}>
-          <input
-            type="checkbox"
-            checked={value.includes(event)}
-            onChange={({ target }) =>
-              set(target.checked ? [...value, event] : value.filter((one) => one !== event))
-            }
-          />
-          {eventName(event)}
-        </label>
-      ))}
-    </fieldset>
+    <CheckList
+      className="options columns"
+      label={own.events}
+      value={value}
+      set={set}
+      options={webhookEvents.map((event) => [event, eventName(event)])}
+    />
     <p className="quiet">{own.eventsHint}</p>
   </>
 );

@@ -250,7 +250,7 @@ const useDeliveries = () => {
 };
 
 export const WebhooksPage = () => {
-  const { search, set } = useAddress();
+  const { search } = useAddress();
   const columns = useMemo(columnsOf, [words.language]);
   const { asked, owner, status } = useDeliveries();
   const isOfAll = owner === null;
@@ -285,9 +285,7 @@ export const WebhooksPage = () => {
           </Empty>
         }
       />
-      {search.open !== undefined && (
-        <LaterDrawer name={search.open} close={() => set({ open: undefined })} />
-      )}
+      {search.open !== undefined && <LaterDrawer name={search.open} />}
     </>
   );
 };
