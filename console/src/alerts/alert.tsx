@@ -1,13 +1,10 @@
 /** One alert, in the list and on home: what it found, its subject, its resolution. */
 import { Link } from '@tanstack/react-router';
-import { useState } from 'react';
-import { useMutation } from 'urql';
 import * as graph from '../../../schema/generated/console.ts';
 import { policyReason_max_chars } from '../../../schema/limits.ts';
 import { kept, readSearch, useAddress } from '../address.ts';
 import { wholeNumber, money } from '../format.ts';
-import { ActForm, type Closable } from '../parts/act-form.tsx';
-import { refusalText, useSend } from '../parts/outcome.tsx';
+import { toldBy, useSend } from '../parts/outcome.tsx';
 import { Facts, type Fact, Id, Moment, ObjectLink } from '../parts/texts.tsx';
 import { alertWords as own, alertFactWords } from '../words/alerts.ts';
 import { failureName } from '../words/failures.tsx';
@@ -53,12 +50,9 @@ export const AlertBehind = ({ alert }: { readonly alert: Found }) => (
 
 /** Gives an alert to a person, or to nobody; says why it was not given, and nothing when it was. */
 export const useAssign = ({ merchantId, id }: Pick<Alert, 'merchantId' | 'id'>) => {
-  const [, assign] = useMutation(graph.AssignAlert);
-  return async (assignee: string | null): Promise<string> => {
-    const { data, error } = await assign({ merchantId, id, assignee });
-    const result = data?.alertAssign;
-    return result && result.__typename !== 'Refused' ? '' : refusalText(result, error);
-  };
+  const assign = useSend(graph.AssignAlert);
+  return async (assignee: string | null): Promise<string> =>
+    toldBy(await assign({ merchantId, id, assignee }, ''));
 };
 
 /** The link to the payment that an alert is about, or to another page that shows its subject. */
@@ -88,30 +82,15 @@ export const SubjectLink = ({
   );
 };
 
-export const ResolveDialog = ({
-  alert,
-  close,
-}: Closable & { readonly alert: Pick<Alert, 'id' | 'merchantId' | 'kind'> }) => {
-  const [note, setNote] = useState('');
+/** The act that resolves an alert, with a note. */
+export const useResolve = ({ merchantId, id, kind }: Pick<Alert, 'id' | 'merchantId' | 'kind'>) => {
   const resolve = useSend(graph.ResolveAlert);
-  const { merchantId, id } = alert;
-  return (
-    <ActForm
-      title={words.alert.resolve}
-      consequence={own.sentences[alert.kind]}
-      isReady={note.trim() !== ''}
-      close={close}
-      act={() => resolve({ merchantId, id, note: note.trim() }, words.alert.done)}
-    >
-      <label className="field">
-        {words.alert.note}
-        <textarea
-          rows={3}
-          maxLength={policyReason_max_chars}
-          value={note}
-          onChange={(event) => setNote(event.target.value)}
-        />
-      </label>
-    </ActForm>
-  );
+  return {
+    permission: 'alertResolve',
+    title: words.alert.resolve,
+    consequence: own.sentences[kind],
+    fields: { note: { label: words.alert.note, rows: 3, maxLength: policyReason_max_chars } },
+    act: ({ note }: { readonly note: string }) =>
+      resolve({ merchantId, id, note }, words.alert.done),
+  } as const;
 };

@@ -15,7 +15,7 @@ import { useAsk } from '../parts/use-ask.ts';
 import { usePermission, useViewer } from '../viewer.tsx';
 import { alertWords as own } from '../words/alerts.ts';
 import { words } from '../words/words.ts';
-import { AlertFacts, SubjectLink, ResolveDialog, useAssign } from './alert.tsx';
+import { AlertFacts, SubjectLink, useAssign, useResolve } from './alert.tsx';
 
 type Alert = graph.AlertsQuery['alerts']['nodes'][number];
 
@@ -88,6 +88,7 @@ const isRefusedReturn = ({ kind, payment, subjectId }: Alert): boolean =>
 const AlertActs = ({ alert, again }: Again & { readonly alert: Alert }) => {
   const { button, dialog } = useActs(again);
   const retry = useSend(graph.RetryRefund);
+  const resolve = useResolve(alert);
   const { resolvedAt, resolvedBy, note, payment, subjectId: id } = alert;
   const isOpen = resolvedAt === null;
   return (
@@ -105,11 +106,7 @@ const AlertActs = ({ alert, again }: Again & { readonly alert: Alert }) => {
             ),
         })}
       {isOpen ? (
-        button({
-          permission: 'alertResolve',
-          title: words.alert.resolve,
-          dialog: (close) => <ResolveDialog alert={alert} close={close} />,
-        })
+        button(resolve)
       ) : (
         <span className="quiet wrap">
           {resolvedBy ?? ''}, {shortMoment(resolvedAt, Date.now())}: {note}

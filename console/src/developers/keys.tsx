@@ -111,8 +111,7 @@ export const KeysPart = ({
         columns={columns}
         empty={
           <NoRows
-            title={own.noKeys}
-            text={own.noKeysText}
+            of={{ empty: own.noKeys, emptyText: own.noKeysText }}
             isNarrow={status !== null || mode !== null}
           />
         }

@@ -251,7 +251,7 @@ export const RequestsPart = ({ shop }: { readonly shop: DeveloperShop }) => {
         columns={columns}
         keyOf={keyOf}
         opens
-        empty={<NoRows title={own.empty} text={own.emptyText} isNarrow={isNarrowed(narrowing)} />}
+        empty={<NoRows of={own} isNarrow={isNarrowed(narrowing)} />}
       />
       {search.open !== undefined && <RequestDrawer of={of} name={search.open} />}
     </>

@@ -18,7 +18,7 @@ import { rememberFilters, listAt, Sections, sectionAt, pathOf, type Section } fr
 import { Shortcuts, usePaletteKeys } from './shortcuts.tsx';
 import { viewName_max_chars } from '../../../schema/limits.ts';
 import { useMutation } from 'urql';
-import { refusalText } from '../parts/outcome.tsx';
+import { toldBy, useSend } from '../parts/outcome.tsx';
 import * as graph from '../../../schema/generated/console.ts';
 
 /* The person's saved views of a section, and saving the current one. */
@@ -75,16 +75,15 @@ const SaveForm = ({ save }: { readonly save: (name: string) => Promise<string> }
 const SavedViewRow = ({ section }: { readonly section: Section }) => {
   const { search } = useAddress();
   const { data, again } = useAsk(graph.SavedViews, { section });
-  const [, saveView] = useMutation(graph.SaveView);
+  const saveView = useSend(graph.SaveView);
   const [, deleteView] = useMutation(graph.DeleteView);
   const views = data?.savedViews ?? [];
   const here = textOf(search);
   const isKept = views.some((view) => view.search === here);
   const save = async (name: string): Promise<string> => {
-    const { data: saved, error } = await saveView({ section, name, search: here });
+    const outcome = await saveView({ section, name, search: here }, '');
     again();
-    const result = saved?.savedViewSave;
-    return result?.__typename === 'SavedView' ? '' : refusalText(result, error);
+    return toldBy(outcome);
   };
   const maySave = data !== undefined && !isKept && isWorthKeeping(search);
   if (views.length === 0 && !maySave) return null;

@@ -2,12 +2,7 @@
 import { Link } from '@tanstack/react-router';
 import { useRef, useState, type ReactNode } from 'react';
 import * as graph from '../../../schema/generated/console.ts';
-import {
-  AlertBehind,
-  SubjectLink,
-  ResolveDialog as ResolveAlertDialog,
-  useAssign,
-} from '../alerts/alert.tsx';
+import { AlertBehind, SubjectLink, useAssign, useResolve } from '../alerts/alert.tsx';
 import { kept, useAddress, type Search } from '../address.ts';
 import { countText, money } from '../format.ts';
 import { ActButton, DialogAct } from '../parts/act-form.tsx';
@@ -93,6 +88,7 @@ const AlertActs = ({ alert, ...list }: Again & { readonly alert: Alert }) => {
   const { subject } = useViewer();
   const [message, setMessage] = useState('');
   const assign = useAssign(alert);
+  const resolve = useResolve(alert);
   const take = async (): Promise<void> => {
     setMessage(await assign(subject));
     list.again();
@@ -104,12 +100,7 @@ const AlertActs = ({ alert, ...list }: Again & { readonly alert: Alert }) => {
           {own.take}
         </ActButton>
       )}
-      <DialogAct
-        permission="alertResolve"
-        title={words.alert.resolve}
-        dialog={(close) => <ResolveAlertDialog alert={alert} close={close} />}
-        {...list}
-      />
+      <DialogAct {...resolve} {...list} />
       <span role="status">{message}</span>
     </>
   );

@@ -304,13 +304,7 @@ const Movements = ({ merchantId }: { readonly merchantId: string }) => {
         onOpen={({ paymentId }) => {
           if (paymentId !== null) set({ open: `${merchantId}/${paymentId}` });
         }}
-        empty={
-          <NoRows
-            title={words.ledger.empty}
-            text={words.ledger.emptyText}
-            none={ledgerWords.none}
-          />
-        }
+        empty={<NoRows of={{ ...words.ledger, none: ledgerWords.none }} />}
       />
       <PaymentDrawer />
     </>

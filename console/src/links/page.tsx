@@ -220,7 +220,7 @@ const LinkList = ({ merchantId }: { readonly merchantId: string }) => {
         asked={asked}
         columns={columnsOf()}
         opens
-        empty={<NoRows title={own.empty} text={own.emptyText} />}
+        empty={<NoRows of={own} />}
       />
       <LinkDrawer merchantId={merchantId} changed={asked.again} />
     </>

@@ -1,11 +1,10 @@
 /** Merchants, newest first, and onboarding. */
 import { useNavigate, Link } from '@tanstack/react-router';
 import { useState } from 'react';
-import { useMutation } from 'urql';
 import * as graph from '../../../schema/generated/console.ts';
 import { kept, useAddress } from '../address.ts';
 import { Button, Form } from '../parts/button.tsx';
-import { ActButton, type Closable } from '../parts/act-form.tsx';
+import { ActButton, useRun, type Closable } from '../parts/act-form.tsx';
 import { usePage, Listing } from '../parts/listing.tsx';
 import { TextField } from '../parts/fields.tsx';
 import { FindField, NoRows } from '../parts/filters.tsx';
@@ -16,28 +15,16 @@ import { sharedWords } from '../words/shared.ts';
 import { words } from '../words/words.ts';
 import { cabinetName_max_chars } from '../../../schema/limits.ts';
 import { Modal } from '../parts/modal.tsx';
-import { refusalText } from '../parts/outcome.tsx';
+import { toldBy, useSend } from '../parts/outcome.tsx';
 import { firstPayment } from '../selling/test-payment.tsx';
 import { profileWords as own } from '../words/merchant-settings.ts';
-import { givenProfile, noProfile, ProfileFields, type ProfileTexts } from './profile.tsx';
+import { givenProfile, noProfile, ProfileFields } from './profile.tsx';
 
 interface Made {
   readonly merchantId: string;
   readonly name: string;
   readonly secret: string;
 }
-
-/** Everything is created, or nothing. */
-const useOnboarding = () => {
-  const [, onboard] = useMutation(graph.OnboardMerchant);
-  return async (name: string, shopName: string, texts: ProfileTexts): Promise<Made> => {
-    const profile = givenProfile(texts);
-    const { data, error } = await onboard({ name, shopName, profile });
-    const result = data?.merchantOnboard;
-    if (result?.__typename !== 'MerchantOnboarded') throw new Error(refusalText(result, error));
-    return { merchantId: result.merchant.id, name, secret: result.apiKey.secret };
-  };
-};
 
 const Result = ({ made, close }: { readonly made: Made; readonly close: () => void }) => {
   const { merchants } = words;
@@ -63,26 +50,23 @@ const Result = ({ made, close }: { readonly made: Made; readonly close: () => vo
 };
 
 const OnboardForm = ({ done, close }: Closable & { readonly done: (made: Made) => void }) => {
-  const onboard = useOnboarding();
+  const onboard = useSend(graph.OnboardMerchant);
   const [name, setName] = useState('');
   const [shop, setShop] = useState('');
   const [profile, setProfile] = useState(noProfile);
-  const [isRunning, setRunning] = useState(false);
-  const [fault, setFault] = useState('');
-  const run = async (): Promise<void> => {
-    setRunning(true);
-    setFault('');
-    try {
-      done(await onboard(name.trim(), shop.trim(), profile));
-    } catch (error) {
-      setRunning(false);
-      setFault(error instanceof Error ? error.message : '');
-    }
-  };
+  // Everything is created, or nothing.
+  const { isRunning, outcome, run } = useRun(() => {
+    const asked = { name: name.trim(), shopName: shop.trim(), profile: givenProfile(profile) };
+    return onboard(asked, ({ merchant, apiKey }) => {
+      done({ merchantId: merchant.id, name: asked.name, secret: apiKey.secret });
+      return '';
+    });
+  });
+  const isFaulty = outcome !== null && !isRunning && !('done' in outcome);
   const isReady = name.trim() !== '' && shop.trim() !== '' && !isRunning;
   const max = { maxLength: cabinetName_max_chars };
   return (
-    <Form send={() => isReady && void run()}>
+    <Form send={() => isReady && run()}>
       <TextField label={words.merchants.name} value={name} set={setName} {...max} autoFocus />
       <TextField
         label={words.merchants.shopName}
@@ -95,7 +79,7 @@ const OnboardForm = ({ done, close }: Closable & { readonly done: (made: Made) =
       <p className="quiet">{own.text}</p>
       <ProfileFields texts={profile} set={setProfile} />
       <p className="bad" role="alert">
-        {fault !== '' && `${words.acts.refused}: ${fault}`}
+        {isFaulty && `${words.acts.refused}: ${toldBy(outcome)}`}
       </p>
       <footer className="dialog-foot">
         <Button press={close}>{words.cancel}</Button>
@@ -165,9 +149,7 @@ export const MerchantsPage = () => {
         }
         empty={
           <NoRows
-            title={words.merchants.empty}
-            text={words.merchants.emptyText}
-            none={sharedWords.noMerchant}
+            of={{ ...words.merchants, none: sharedWords.noMerchant }}
             isNarrow={search.of !== undefined}
           />
         }

@@ -100,7 +100,8 @@ const Foot = ({
   </footer>
 );
 
-const useRun = ({ act, again }: Pick<ActFormProps, 'act' | 'again'>) => {
+/** Runs an act; `again` reloads its subject when the outcome is unknown. */
+export const useRun = (act: () => Promise<Outcome>, again?: () => void) => {
   const [isRunning, setRunning] = useState(false);
   const [outcome, setOutcome] = useState<Outcome | null>(null);
   const run = async (): Promise<void> => {
@@ -122,9 +123,10 @@ export const ActForm = ({
   result,
   isRepeated = false,
   isPending = false,
-  ...of
+  act,
+  again,
 }: ActFormProps) => {
-  const { isRunning, outcome, run } = useRun(of);
+  const { isRunning, outcome, run } = useRun(act, again);
   const [isChanged, setChanged] = useState(false);
   const [isLeaving, setLeaving] = useState(false);
   const isDone = outcome !== null && 'done' in outcome;
@@ -223,7 +225,7 @@ export const ActButton = ({
 /** A field of a form: a choice where it has options, else a text. */
 interface FieldSpec extends Pick<
   Parameters<typeof TextField>[0],
-  'label' | 'hint' | 'maxLength' | 'isNumber' | 'isSecret'
+  'label' | 'hint' | 'maxLength' | 'rows' | 'isNumber' | 'isSecret'
 > {
   /** Without it nothing, or the first option. */
   readonly initial?: string;

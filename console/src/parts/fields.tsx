@@ -1,5 +1,5 @@
 /** Fields of a dialog's form. */
-import { useId, useState, type ReactNode } from 'react';
+import { useId, useState, type ChangeEvent, type ReactNode } from 'react';
 
 /** What a field holds, and what takes what is typed or chosen. */
 export interface Held<Value> {
@@ -33,6 +33,7 @@ export const TextField = ({
   isWrong,
   maxLength,
   autoFocus = false,
+  rows,
   onBlur,
 }: Labelled<string> & {
   readonly hint?: string;
@@ -43,26 +44,36 @@ export const TextField = ({
   /** Whether the hint says what is wrong. */
   readonly isWrong?: boolean;
   readonly autoFocus?: boolean;
+  /** Of a text with lines, which is written and not only typed. */
+  readonly rows?: number;
   /** In characters; the service refuses a longer text in any case. */
   readonly maxLength?: number | undefined;
 }) => {
   const id = useId();
+  const field = {
+    maxLength,
+    value,
+    'aria-describedby': hint === '' ? undefined : id,
+    onChange: ({ target }: ChangeEvent<HTMLInputElement | HTMLTextAreaElement>) =>
+      set(target.value),
+  };
   return (
     <label className="field">
       {label}
-      <input
-        type={isSecret ? 'password' : 'text'}
-        inputMode={inputMode}
-        autoComplete="off"
-        spellCheck={false}
-        maxLength={maxLength}
-        autoFocus={autoFocus}
-        value={value}
-        aria-invalid={isWrong}
-        aria-describedby={hint === '' ? undefined : id}
-        onChange={(event) => set(event.target.value)}
-        onBlur={onBlur}
-      />
+      {rows === undefined ? (
+        <input
+          {...field}
+          type={isSecret ? 'password' : 'text'}
+          inputMode={inputMode}
+          autoComplete="off"
+          spellCheck={false}
+          autoFocus={autoFocus}
+          aria-invalid={isWrong}
+          onBlur={onBlur}
+        />
+      ) : (
+        <textarea {...field} rows={rows} />
+      )}
       {hint !== '' && (
         <span id={id} className={isWrong ? 'bad' : 'quiet'}>
           {hint}

@@ -324,23 +324,19 @@ export const isNarrowed = (search: Search): boolean =>
 
 /** Why a list has no rows: because of its filters, or since there are none yet. */
 export const NoRows = ({
-  title,
-  text,
-  none,
+  of,
   isNarrow,
 }: {
-  readonly title: string;
-  readonly text: string;
-  /** Where filters leave none. */
-  readonly none?: string;
+  /** Words of a list; `none`: where filters leave none. */
+  readonly of: Readonly<Record<'empty' | 'emptyText', string>> & { readonly none?: string };
   /** Without it the address tells. */
   readonly isNarrow?: boolean;
 }) => {
   const { search } = useAddress();
   return (isNarrow ?? isNarrowed(search)) ? (
-    <Empty title={none ?? sharedWords.none} />
+    <Empty title={of.none ?? sharedWords.none} />
   ) : (
-    <Empty title={title} text={text} />
+    <Empty title={of.empty} text={of.emptyText} />
   );
 };
 

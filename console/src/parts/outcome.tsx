@@ -20,8 +20,13 @@ interface Done {
   readonly copy?: string;
 }
 
-/** Done or refused, in the person's language, or unknown. */
-export type Outcome = Done | { readonly refused: string } | { readonly unknown: true };
+/** Done, refused or unknown, with what it says in the person's language. */
+export type Outcome = Done | { readonly refused: string } | { readonly unknown: string };
+
+export const toldBy = (outcome: Outcome): string => {
+  if ('done' in outcome) return outcome.done;
+  return 'refused' in outcome ? outcome.refused : outcome.unknown;
+};
 
 /** The graph's own answer to a failed query; null when there was none. */
 export const refusalOf = (error: Error | undefined): Refusal | null => {
@@ -38,12 +43,14 @@ const unknownCodes: ReadonlySet<string> = new Set([
 ]);
 
 /** Whether this is no answer: the same query may succeed later. */
-export const isUnknown = (refusal: Refusal | null): refusal is null =>
+export const isUnknown = (refusal: Refusal | null): boolean =>
   refusal === null || unknownCodes.has(refusal.code);
 
 /** The outcome of a refusal; without one there was no answer. */
-export const refusedBy = (refusal: Refusal | null): Outcome =>
-  isUnknown(refusal) ? { unknown: true } : { refused: outcomeWords.refusal(refusal) };
+export const refusedBy = (refusal: Refusal | null): Outcome => {
+  const text = refusal ? outcomeWords.refusal(refusal) : outcomeWords.unknown;
+  return isUnknown(refusal) ? { unknown: text } : { refused: text };
+};
 
 /** A result of the graph, and the one that each mutation has beside its own. */
 interface Result {

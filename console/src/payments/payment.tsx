@@ -7,10 +7,10 @@ import { listOf, useAddress } from '../address.ts';
 import { wholeNumber } from '../format.ts';
 import { useLive } from '../graph/live.tsx';
 import { Button } from '../parts/button.tsx';
-import { toggled } from '../parts/fields.tsx';
+import { TextField, toggled } from '../parts/fields.tsx';
 import { Chip } from '../parts/filters.tsx';
-import { OutcomeText } from '../parts/act-form.tsx';
-import { type Outcome, useSend } from '../parts/outcome.tsx';
+import { OutcomeText, useRun } from '../parts/act-form.tsx';
+import { useSend } from '../parts/outcome.tsx';
 import { Empty, Failure } from '../parts/states.tsx';
 import { Skeleton, type ObjectId } from '../parts/table.tsx';
 import { Money, Moment, Id, Facts, type Fact, CopyBlock, CustomerLink } from '../parts/texts.tsx';
@@ -32,21 +32,17 @@ const erased = 'erased';
 /** Writes a text once, however often it is sent. */
 const useWriting = ({ merchantId, id }: PaymentDetails, again: () => void) => {
   const [text, setText] = useState('');
-  const [isRunning, setRunning] = useState(false);
-  const [outcome, setOutcome] = useState<Outcome | null>(null);
   const add = useSend(graph.AddNote);
   const trimmed = text.trim();
   const key = useMemo(() => `note-${trimmed && crypto.randomUUID()}`, [trimmed]);
-  const write = async (): Promise<void> => {
-    setRunning(true);
+  const { isRunning, outcome, run } = useRun(async () => {
     const came = await add({ merchantId, id, text: trimmed, key }, '');
-    setRunning(false);
-    setOutcome('done' in came ? null : came);
     if ('done' in came) setText('');
     again();
-  };
+    return came;
+  });
   const fits = trimmed !== '' && Array.from(trimmed).length <= note_max_chars;
-  return { text, setText, outcome, isReady: fits && !isRunning, write: () => void write() };
+  return { text, setText, outcome, isReady: fits && !isRunning, write: run };
 };
 
 const NewNote = ({ payment, again }: OfPayment) => {
@@ -55,23 +51,18 @@ const NewNote = ({ payment, again }: OfPayment) => {
   if (!permission.granted) return null;
   return (
     <div className="new-note">
-      <label className="field">
-        {own.note}
-        <textarea
-          rows={2}
-          value={text}
-          aria-describedby="note-hint"
-          onChange={({ target }) => setText(target.value)}
-        />
-        <span id="note-hint" className="quiet">
-          {own.noteHint(wholeNumber(note_max_chars))}
-        </span>
-      </label>
+      <TextField
+        label={own.note}
+        hint={own.noteHint(wholeNumber(note_max_chars))}
+        rows={2}
+        value={text}
+        set={setText}
+      />
       <Button isOff={!isReady} press={write}>
         {own.add}
       </Button>
       <div aria-live="polite">
-        {outcome && <OutcomeText outcome={outcome} isRepeated={false} />}
+        {outcome && !('done' in outcome) && <OutcomeText outcome={outcome} isRepeated={false} />}
       </div>
     </div>
   );

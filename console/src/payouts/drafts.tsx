@@ -347,7 +347,7 @@ export const DraftsList = () => {
         columns={columnsOf(isWaiting ? choice : null, again)}
         tools={isWaiting && <ChosenDrafts {...choice} asked={narrowing} again={again} />}
         keyOf={objectKey}
-        empty={<NoRows title={draftWords.empty} text={draftWords.emptyText} />}
+        empty={<NoRows of={draftWords} />}
       />
     </>
   );

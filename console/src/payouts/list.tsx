@@ -78,13 +78,7 @@ const Made = () => {
         keyOf={objectKey}
         opens
         tools={<Fresh {...fresh} />}
-        empty={
-          <NoRows
-            title={words.payout.empty}
-            text={words.payout.emptyText}
-            none={words.payout.none}
-          />
-        }
+        empty={<NoRows of={words.payout} />}
       />
       {search.open !== undefined && <LaterDrawer />}
     </>

@@ -1,8 +1,7 @@
 /** The recipient of a payout: in one line, and whole to who may see it; the audit log has each look. */
-import { useState } from 'react';
 import * as graph from '../../../schema/generated/console.ts';
-import { ActButton, OutcomeText } from '../parts/act-form.tsx';
-import { type Outcome, useSend } from '../parts/outcome.tsx';
+import { ActButton, OutcomeText, useRun } from '../parts/act-form.tsx';
+import { useSend } from '../parts/outcome.tsx';
 import type { ObjectId } from '../parts/table.tsx';
 import { useAsk } from '../parts/use-ask.ts';
 import { usePermission } from '../viewer.tsx';
@@ -13,19 +12,13 @@ import { words } from '../words/words.ts';
 export const RevealAct = ({ merchantId, id }: ObjectId) => {
   const { granted } = usePermission('payoutRecipientReveal');
   const reveal = useSend(graph.RevealRecipient);
-  const [isRunning, setRunning] = useState(false);
-  const [outcome, setOutcome] = useState<Outcome | null>(null);
-  const show = async (): Promise<void> => {
-    setRunning(true);
-    setOutcome(
-      await reveal({ merchantId, id }, (result) => {
-        const { phone, accountNumber, inn } = result.recipient;
-        const parts = [phone ?? accountNumber, inn && `${own.inn} ${inn}`];
-        return parts.filter(Boolean).join(' · ');
-      }),
-    );
-    setRunning(false);
-  };
+  const { isRunning, outcome, run } = useRun(() =>
+    reveal({ merchantId, id }, (result) => {
+      const { phone, accountNumber, inn } = result.recipient;
+      const parts = [phone ?? accountNumber, inn && `${own.inn} ${inn}`];
+      return parts.filter(Boolean).join(' · ');
+    }),
+  );
   if (outcome && 'done' in outcome)
     return (
       <p className="mono" role="status">
@@ -34,12 +27,7 @@ export const RevealAct = ({ merchantId, id }: ObjectId) => {
     );
   return (
     <>
-      <ActButton
-        permission="payoutRecipientReveal"
-        onPress={() => {
-          if (!isRunning) void show();
-        }}
-      >
+      <ActButton permission="payoutRecipientReveal" onPress={() => !isRunning && run()}>
         {own.reveal}
       </ActButton>
       {granted && <span className="quiet">{own.revealHint}</span>}

@@ -87,7 +87,7 @@ export const ReceiptsPage = () => {
         columns={choosable}
         keyOf={objectKey}
         onOpen={({ merchantId: owner, paymentId }) => set({ open: `${owner}/${paymentId}` })}
-        empty={<NoRows title={own.empty} text={own.emptyText} none={own.none} />}
+        empty={<NoRows of={own} />}
       />
       <PaymentDrawer />
     </>

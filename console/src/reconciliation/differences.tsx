@@ -1,7 +1,6 @@
 /** Differences between registries and our operations, and resolving many at once. */
 import { money } from '../format.ts';
 import { useState } from 'react';
-import { useMutation } from 'urql';
 import * as graph from '../../../schema/generated/console.ts';
 import { useAddress } from '../address.ts';
 import { Button } from '../parts/button.tsx';
@@ -9,7 +8,7 @@ import { ChosenChip, NoRows, ResolvedChips } from '../parts/filters.tsx';
 import { ActButton, ActForm, type Closable } from '../parts/act-form.tsx';
 import { TextField } from '../parts/fields.tsx';
 import { Listing, usePage } from '../parts/listing.tsx';
-import { type Outcome, refusalText } from '../parts/outcome.tsx';
+import { type Outcome, toldBy, useSend } from '../parts/outcome.tsx';
 import { useChosen, type Column } from '../parts/table.tsx';
 import { Id, Moment, ObjectLink } from '../parts/texts.tsx';
 import { reconciliationWords as own } from '../words/reconciliation.ts';
@@ -121,15 +120,11 @@ export const ResolveDialog = ({
 }: Closable & { readonly rows: readonly Difference[] }) => {
   const [note, setNote] = useState('');
   const [done, setDone] = useState(0);
-  const [, resolve] = useMutation(graph.ResolveDifference);
+  const resolve = useSend(graph.ResolveDifference);
   const act = async (): Promise<Outcome> => {
     for (const [index, { id, merchantId }] of rows.entries()) {
-      const { data, error } = await resolve({ merchantId, id, note: note.trim() });
-      const result = data?.reconciliationDifferenceResolve;
-      if (result?.__typename !== 'ReconciliationDifference')
-        return {
-          refused: own.partly(index, rows.length, refusalText(result, error)),
-        };
+      const outcome = await resolve({ merchantId, id, note: note.trim() }, '');
+      if (!('done' in outcome)) return { refused: own.partly(index, rows.length, toldBy(outcome)) };
       setDone(index + 1);
     }
     return { done: own.resolved(rows.length) };
@@ -182,9 +177,7 @@ export const DifferencesPart = () => {
         label={own.tabs.differences}
         asked={asked}
         columns={columnsOf(choose)}
-        empty={
-          <NoRows title={own.empty} text={own.emptyText} isNarrow={runId !== null || isResolved} />
-        }
+        empty={<NoRows of={own} isNarrow={runId !== null || isResolved} />}
       />
       {resolving && (
         <ResolveDialog

@@ -57,7 +57,7 @@ export const RefundDraftsList = () => {
         columns={columnsOf(asked.again)}
         keyOf={objectKey}
         onOpen={({ merchantId: owner, paymentId }) => set({ open: `${owner}/${paymentId}` })}
-        empty={<NoRows title={own.empty} text={own.emptyText} />}
+        empty={<NoRows of={own} />}
       />
       <PaymentDrawer />
     </>

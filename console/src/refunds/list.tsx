@@ -73,13 +73,7 @@ const Made = () => {
         openKey={open ? objectKey(open) : null}
         onOpen={({ merchantId: owner, paymentId }) => set({ open: `${owner}/${paymentId}` })}
         tools={<Fresh {...fresh} />}
-        empty={
-          <NoRows
-            title={words.refund.empty}
-            text={words.refund.emptyText}
-            none={words.refund.none}
-          />
-        }
+        empty={<NoRows of={words.refund} />}
       />
       <PaymentDrawer />
     </>

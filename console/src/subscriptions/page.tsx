@@ -123,7 +123,7 @@ const SubscriptionList = () => {
         columns={choosable}
         keyOf={objectKey}
         opens
-        empty={<NoRows title={own.empty} text={own.emptyText} />}
+        empty={<NoRows of={own} />}
       />
       <SubscriptionDrawer again={asked.again} />
     </>
@@ -194,8 +194,7 @@ const TokenList = ({ merchantId }: { readonly merchantId: string }) => {
         asked={asked}
         empty={
           <NoRows
-            title={own.tokensEmpty}
-            text={own.tokensEmptyText}
+            of={{ empty: own.tokensEmpty, emptyText: own.tokensEmptyText }}
             isNarrow={customerRef !== null}
           />
         }

@@ -1,12 +1,11 @@
 /** One webhook: its attempts, its content, resending, reproducing it by hand. */
 import { useState } from 'react';
-import { useMutation } from 'urql';
 import * as graph from '../../../schema/generated/console.ts';
 import { duration, prettyJson } from '../format.ts';
 import { Chip } from '../parts/filters.tsx';
-import { ActButton } from '../parts/act-form.tsx';
+import { ActButton, useRun } from '../parts/act-form.tsx';
 import { Drawer } from '../parts/modal.tsx';
-import { refusalText } from '../parts/outcome.tsx';
+import { toldBy, useSend } from '../parts/outcome.tsx';
 import { Empty, Failure } from '../parts/states.tsx';
 import { Skeleton } from '../parts/table.tsx';
 import { Status, tones, CopyBlock, Id, Moment } from '../parts/texts.tsx';
@@ -173,16 +172,13 @@ const Reproduce = ({ request, url }: { readonly request: Request; readonly url: 
 );
 
 const Found = ({ delivery, again }: { readonly delivery: Row; readonly again: () => void }) => {
-  const [outcome, setOutcome] = useState('');
-  const [{ fetching }, resend] = useMutation(graph.ResendDelivery);
+  const resend = useSend(graph.ResendDelivery);
   const { merchantId, id, status, request } = delivery;
-  const send = async (): Promise<void> => {
-    const { data, error } = await resend({ merchantId, id });
-    const result = data?.webhookDeliveryResend;
-    const isSent = result?.__typename === 'WebhookDelivery';
-    setOutcome(isSent ? words.delivery.resent : refusalText(result, error));
+  const { isRunning, outcome, run } = useRun(async () => {
+    const came = await resend({ merchantId, id }, words.delivery.resent);
     again();
-  };
+    return came;
+  });
   return (
     <div className="payment">
       <div className="payment-head">
@@ -191,13 +187,13 @@ const Found = ({ delivery, again }: { readonly delivery: Row; readonly again: ()
         <Id id={delivery.eventId} whole />
       </div>
       <div className="acts">
-        <ActButton permission="webhookDeliveryResend" onPress={() => !fetching && void send()}>
+        <ActButton permission="webhookDeliveryResend" onPress={() => !isRunning && run()}>
           {status === 'pending' ? own.retryOne : words.delivery.resend}
         </ActButton>
       </div>
       <p className="quiet">{request ? words.delivery.resendText : own.gone}</p>
       {request && delivery.event.startsWith('payout') && <p className="quiet">{own.masked}</p>}
-      <p aria-live="polite">{outcome}</p>
+      <p aria-live="polite">{outcome && toldBy(outcome)}</p>
       <section>
         <h2>{words.columns.attempts}</h2>
         <Attempts delivery={delivery} />
