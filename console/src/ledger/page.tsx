@@ -24,13 +24,10 @@ import { useWhose } from '../parts/whose.tsx';
 import { ledgerWords, reconciliationWords as own } from '../words/reconciliation.ts';
 import { words } from '../words/words.ts';
 import { fromZoneField, startOfDay, money } from '../format.ts';
-import { ActForm, type MerchantDialog, useActs, type Again } from '../parts/act-form.tsx';
-import { type Outcome, useSend } from '../parts/outcome.tsx';
-import { ShopPick, TextField, useTyped } from '../parts/fields.tsx';
+import { DialogAct, type Again } from '../parts/act-form.tsx';
+import { useSend } from '../parts/outcome.tsx';
 
 /* Settlements and adjustments, booked by platform operators. */
-
-type Act = 'settle' | 'adjust';
 
 /** An amount with an optional minus; null when it is invalid. */
 const signedAmount = (text: string): number | null => {
@@ -40,71 +37,45 @@ const signedAmount = (text: string): number | null => {
   return amount === null || !isBelow ? amount : -amount;
 };
 
-const useRecord = (act: Act) => {
+const RecordActs = ({ merchantId, again }: Again & { readonly merchantId: string }) => {
+  const { mode } = useAddress();
+  const shops = useShops();
   const settle = useSend(graph.RecordSettlement);
   const adjust = useSend(graph.RecordAdjustment);
   const done = ({ repeated }: { readonly repeated: boolean }): string =>
     repeated ? own.repeated : own.recorded;
-  return ({ reason, ...movement }: graph.RecordAdjustmentMutationVariables): Promise<Outcome> =>
-    act === 'settle' ? settle(movement, done) : adjust({ ...movement, reason }, done);
-};
-
-const mayBook = (
-  act: Act,
-  { amount, reference, reason, shopId }: graph.RecordAdjustmentMutationVariables,
-): boolean =>
-  shopId !== '' &&
-  reference !== '' &&
-  (act === 'settle' ? amount > 0 : amount !== 0 && reason !== '');
-
-const RecordDialog = ({ act, merchantId, close }: MerchantDialog & { readonly act: Act }) => {
-  const { mode } = useAddress();
-  const shops = useShops();
-  const { typed, held } = useTyped({ shop: '', amount: '', reference: '', reason: '' });
-  const record = useRecord(act);
-  const shopId = typed.shop || (shops[0]?.id ?? '');
-  const movement = {
-    merchantId,
-    shopId,
-    mode,
-    amount: signedAmount(typed.amount) ?? 0,
-    reference: typed.reference.trim(),
-    reason: typed.reason.trim(),
+  const shopId = {
+    label: words.columns.shop,
+    options: shops.map(({ id, name }) => [id, name] as const),
   };
-  return (
-    <ActForm
-      title={own[act]}
-      consequence={act === 'settle' ? own.settleText : own.adjustText}
-      isReady={mayBook(act, movement)}
-      close={close}
-      act={() => record(movement)}
-    >
-      <ShopPick label={words.columns.shop} shops={shops} {...held('shop')} value={shopId} />
-      <TextField
-        label={own.amount}
-        hint={act === 'adjust' ? own.amountSigned : ''}
-        {...held('amount')}
-        isNumber
-      />
-      {act === 'adjust' && <TextField label={words.acts.reason} {...held('reason')} />}
-      <TextField label={own.reference} hint={own.referenceHint} {...held('reference')} />
-    </ActForm>
-  );
-};
-
-const RecordActs = ({ merchantId, again }: Again & { readonly merchantId: string }) => {
-  const { button, dialog } = useActs(again);
-  const record = (act: Act, permission: 'settlementRecord' | 'adjustmentRecord') =>
-    button({
-      permission,
-      title: own[act],
-      dialog: (close) => <RecordDialog act={act} merchantId={merchantId} close={close} />,
-    });
+  const amount = { label: own.amount, isNumber: true };
+  const reference = { label: own.reference, hint: own.referenceHint };
+  const minorOf = (typed: { readonly amount: string }): number => signedAmount(typed.amount) ?? 0;
   return (
     <div className="acts">
-      {record('settle', 'settlementRecord')}
-      {record('adjust', 'adjustmentRecord')}
-      {dialog}
+      <DialogAct
+        permission="settlementRecord"
+        title={own.settle}
+        again={again}
+        consequence={own.settleText}
+        fields={{ shopId, amount, reference }}
+        fits={(typed) => minorOf(typed) > 0}
+        act={(typed) => settle({ merchantId, mode, ...typed, amount: minorOf(typed) }, done)}
+      />
+      <DialogAct
+        permission="adjustmentRecord"
+        title={own.adjust}
+        again={again}
+        consequence={own.adjustText}
+        fields={{
+          shopId,
+          amount: { ...amount, hint: own.amountSigned },
+          reason: { label: words.acts.reason },
+          reference,
+        }}
+        fits={(typed) => minorOf(typed) !== 0}
+        act={(typed) => adjust({ merchantId, mode, ...typed, amount: minorOf(typed) }, done)}
+      />
     </div>
   );
 };
