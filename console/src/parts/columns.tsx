@@ -21,6 +21,9 @@ export interface Column<Row> {
   readonly cell: (row: Row) => ReactNode;
 }
 
+/** What is shown only when it is chosen, and where there is room. */
+export const extra = { isExtra: true, isWide: true } as const;
+
 /** A number, with its name beside it where a row is a card. */
 export const figure = { isNumber: true, isNamed: true } as const;
 

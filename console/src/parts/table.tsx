@@ -10,7 +10,7 @@ import { useFirstScreen } from './states.tsx';
 import { Money, Moment, Status, tones } from './texts.tsx';
 import { useWhoseColumn } from './whose.tsx';
 
-export { figure, type Column } from './columns.tsx';
+export { extra, figure, type Column } from './columns.tsx';
 
 export const amountColumn = (
   name: string,

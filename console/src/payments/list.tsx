@@ -9,7 +9,7 @@ import { usePage, Listing } from '../parts/listing.tsx';
 import { Empty } from '../parts/states.tsx';
 import { Money, CopyBlock, PageHead } from '../parts/texts.tsx';
 import { useAsk } from '../parts/use-ask.ts';
-import { type Column, amountColumn, createdColumn, objectKey } from '../parts/table.tsx';
+import { type Column, amountColumn, createdColumn, extra, objectKey } from '../parts/table.tsx';
 import { useFollow } from '../parts/use-follow.ts';
 import { firstPayment, TestPaymentButton } from '../selling/test-payment.tsx';
 import { words } from '../words/words.ts';
@@ -137,17 +137,10 @@ export const paymentColumns = (): readonly Column<Row>[] => [
 
 const listColumns = (): readonly Column<Row>[] => [
   ...paymentColumns(),
-  {
-    id: 'bank',
-    isExtra: true,
-    isWide: true,
-    name: words.payment.bank,
-    cell: ({ bankName }) => bankName ?? '',
-  },
+  { id: 'bank', name: words.payment.bank, ...extra, cell: ({ bankName }) => bankName ?? '' },
   {
     id: 'refunded',
-    isExtra: true,
-    isWide: true,
+    ...extra,
     isNumber: true,
     name: words.payment.strip.refunded,
     cell: ({ amountRefunded, currency }) =>

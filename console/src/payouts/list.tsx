@@ -8,7 +8,7 @@ import { Fresh, useLiveRows } from '../parts/use-live-rows.tsx';
 import { usePage, Listing } from '../parts/listing.tsx';
 import { Status, tones, Id, PageHead } from '../parts/texts.tsx';
 import { Tabs, useTab } from '../parts/tabs.tsx';
-import { type Column, amountColumn, createdColumn, objectKey } from '../parts/table.tsx';
+import { type Column, amountColumn, createdColumn, extra, objectKey } from '../parts/table.tsx';
 import { useWhose } from '../parts/whose.tsx';
 import { NoRows, RangeFilters, StatusChips, useNarrowing } from '../parts/filters.tsx';
 import { usePermission } from '../viewer.tsx';
@@ -47,13 +47,7 @@ const columnsOf = (): readonly Column<Row>[] => [
   },
   { id: 'recipient', name: words.columns.recipient, cell: recipientOf },
   { id: 'id', name: words.payment.id, isWide: true, cell: ({ id }) => <Id id={id} /> },
-  {
-    id: 'reference',
-    name: own.reference,
-    isWide: true,
-    isExtra: true,
-    cell: ({ bankRef }) => bankRef ?? '',
-  },
+  { id: 'reference', name: own.reference, ...extra, cell: ({ bankRef }) => bankRef ?? '' },
   createdColumn(words.columns.createdHer),
 ];
 
