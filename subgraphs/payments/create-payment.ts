@@ -146,7 +146,9 @@ export const recordPayment = async (
     madeByKey: key.keyId ?? null,
   } as const;
   const receiptRow = receipt && termsRow(receipt, { ...payment, subjectId: id, paymentId: id });
-  const make = async () => (refusal ? null : insertPayment(database, payment, claim, receiptRow));
+  const insertion = { payment, claim, terms: receiptRow };
+  const make = async () =>
+    refusal ? null : ((await insertPayment(database, insertion))?.payment ?? null);
   const created = await madeOnce(database.pool, { caller: key, claim, find }, make);
   if (!created) return refusal ?? refuse('not_found', 'the shop of this key no longer exists');
   return isRefusal(created) ? created : { payment: created.made, replayed: created.replayed };

@@ -137,28 +137,15 @@ const insertGathered = batched<Insertion, RatedPayment | null>({
   run: insertAll,
 });
 
-const insert = async (pool: pg.Pool, insertion: Insertion): Promise<RatedPayment | null> => {
+/**
+ * Writes a payment, and reads the rate of one of a saved method; null when the key is taken, a
+ * payment with its id exists, or the shop does not exist any more.
+ */
+export const insertPayment = async (
+  { pool }: Pick<Database, 'pool'>,
+  insertion: Insertion,
+): Promise<RatedPayment | null> => {
   const { merchantId, id: subjectId } = insertion.payment;
   await rememberTrace(pool, { merchantId, subjectId });
   return insertGathered(pool, insertion);
 };
-
-/**
- * Writes a merchant's own payment, with the terms of its receipt where it has some; null when the
- * key is taken or the shop does not exist any more.
- */
-export const insertPayment = async (
-  { pool }: Pick<Database, 'pool'>,
-  payment: NewPayment,
-  claim: IdempotencyClaim | null,
-  terms: NewTerms | null,
-): Promise<Payment | null> => (await insert(pool, { payment, claim, terms }))?.payment ?? null;
-
-/**
- * Writes a payment of a saved method, and reads its rate; null when one with its id exists or the
- * shop does not exist any more.
- */
-export const insertRecurringPayment = (
-  { pool }: Pick<Database, 'pool'>,
-  payment: NewRecurringPayment,
-): Promise<RatedPayment | null> => insert(pool, { payment, claim: null, terms: null });

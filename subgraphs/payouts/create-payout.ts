@@ -13,7 +13,7 @@ import { payoutScopes } from '../platform/access/access.ts';
 import { allKeys, type Keys } from '../platform/access/keys.ts';
 import type { KeyPrincipal } from '../platform/access/principal.ts';
 import { batched } from '../platform/database/batch-calls.ts';
-import { releaseKeys, tryClaims } from '../platform/database/claim-page.ts';
+import { releaseUnused, tryClaims } from '../platform/database/claim-page.ts';
 import {
   answerUnderKey,
   claimOf,
@@ -29,7 +29,6 @@ import { inTransaction, unlessHeld } from '../platform/database/statement.ts';
 import { rememberTrace } from '../platform/database/subject-trace.ts';
 import type { PolicyLists } from '../platform/policies/policies.ts';
 import type { Logger } from '../platform/tracing/telemetry.ts';
-import { modes } from '../rules/mode.ts';
 import type { CardRecipient } from '../rules/recipient.ts';
 import { isRefusal, refuse, type Refusal } from '../rules/refusal.ts';
 import { payoutTerms, type PayoutInput } from './rules/create.ts';
@@ -179,14 +178,11 @@ const openTogether = (
     for (const group of Map.groupBy(mine, groupOf).values())
       for (const [id, answer] of await openGroup(client, group)) answers.set(id, answer);
     // A refused payout releases its key.
-    for (const mode of modes) {
-      const unused = mine.filter(({ caller, resourceId }) => {
-        const answer = answers.get(resourceId);
-        return caller.mode === mode && (!answer || answer === 'left' || isRefusal(answer));
-      });
-      const keys = unused.flatMap(({ claim }) => (claim ? [claim.key] : []));
-      if (unused[0]) await releaseKeys(client, unused[0].caller, keys);
-    }
+    const unused = mine.filter(({ resourceId }) => {
+      const answer = answers.get(resourceId);
+      return !answer || answer === 'left' || isRefusal(answer);
+    });
+    await releaseUnused(client, unused);
     return openings.map(({ resourceId }) => answers.get(resourceId) ?? 'left');
   });
 

@@ -121,6 +121,7 @@ const turnPages = async (
 /** The lists that people narrow; gives the texts that are of one merchant, and those of all. */
 const makeLists = async () => {
   const payments = await import('../../subgraphs/payments/find-payments.ts');
+  const { exactly } = await import('../../subgraphs/platform/database/lists.ts');
   const { pageOfReceipts } = await import('../../subgraphs/payments/receipts/store-receipts.ts');
   const { pageOfPayouts } = await import('../../subgraphs/payouts/find-payouts.ts');
   const { payoutDrafts } = await import('../../subgraphs/payouts/drafts/create-draft.ts');
@@ -139,8 +140,10 @@ const makeLists = async () => {
     refundDrafts.page,
     pageOfLedger,
     listSubscriptions,
-    (runner, principal, request) =>
-      pageOfReceipts(runner, principal, { ...request, paymentId: id }),
+    (runner, principal, request) => {
+      const ofPayment = exactly('receipt.payment_id', id, { type: 'uuid' });
+      return pageOfReceipts(runner, principal, { ...request, rows: [ofPayment] });
+    },
   ];
   // A merchant's own deliveries are read by the ORM.
   const deliveries: List = (runner, _, { merchantId: __, columns: ___, ...page }) =>

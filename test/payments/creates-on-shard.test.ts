@@ -51,9 +51,9 @@ interface Insertion {
 /** Writes payments of one moment; gives those that were written. */
 const insertOnShard = async (insertions: readonly Insertion[]): Promise<Payment[]> => {
   const made = await Promise.all(
-    insertions.map(({ payment, claim }) => insertPayment(sharded.database, payment, claim, null)),
+    insertions.map((one) => insertPayment(sharded.database, { ...one, terms: null })),
   );
-  return made.filter((payment) => payment !== null);
+  return made.flatMap((rated) => rated?.payment ?? []);
 };
 
 const createdAt = Temporal.Instant.from('2026-11-24T10:00:00.123Z');
@@ -207,7 +207,11 @@ test('a call waits for another with its key and gives up in time; the batch that
   await held.promise;
   try {
     const insertOne = (name: string) =>
-      insertPayment(sharded.database, like(model), claimOf(name), null);
+      insertPayment(sharded.database, {
+        payment: like(model),
+        claim: claimOf(name),
+        terms: null,
+      });
     const gaveUp = [insertOne('held'), insertOne('held')].map((call) =>
       assert.rejects(call, isLockTimeout),
     );

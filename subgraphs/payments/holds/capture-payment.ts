@@ -65,7 +65,7 @@ const orderCapture = async (
   const mistake = receipt
     ? (receiptCurrencyMistake(payment.currency) ?? sumMistake(receipt.terms, agreed.amount))
     : agreed.amount < payment.amount &&
-      (await partReceiptMistake(client, caller, payment, receipt, 'capture'));
+      (await partReceiptMistake(client, caller, payment, 'capture'));
   if (mistake) return mistake;
   const holdKey = newRowId();
   const patch = {

@@ -8,7 +8,7 @@ import { type Refusal, refuse } from '../../rules/refusal.ts';
 import { type PaymentCaller, isOfCaller } from '../caller.ts';
 import { loadPayments } from '../find-payments.ts';
 import type { PaymentsDeps } from '../parts.ts';
-import { partMistake, termsOf, type Receipted } from './rules.ts';
+import { termsOf, type Receipted } from './rules.ts';
 
 /** What a shop demands; null without the shop. */
 export const shopDemand = async (
@@ -28,19 +28,21 @@ const demandOf = async (
   caller.kind === 'key' ? caller : ((await shopDemand(runner, caller)) ?? {});
 
 /**
- * Why a capture or a refund of a part needs a receipt of its own: the payment has one, or the shop
- * sells nothing without. Null when it was given one, or needs none.
+ * Why a capture or a refund of a part that was given no receipt needs one of its own: the payment
+ * has one, or the shop sells nothing without. Null when it needs none.
  */
 export const partReceiptMistake = async (
   runner: Runner,
   caller: PaymentCaller,
   payment: Receipted,
-  given: object | null,
   part: 'capture' | 'refund',
-): Promise<Refusal | null> => {
-  if (given || termsOf(payment) !== null) return partMistake(payment, given, part);
-  return receiptMistake(await demandOf(runner, caller), given);
-};
+): Promise<Refusal | null> =>
+  termsOf(payment) === null
+    ? receiptMistake(await demandOf(runner, caller), null)
+    : refuse(
+        'bad_request',
+        `receipt: required for a partial ${part}, since the payment has a receipt`,
+      );
 
 // A receipt of a part that may leave its recipient to the payment: then it goes where the receipt
 // of the payment went, without typing it or seeing it whole.

@@ -4,7 +4,7 @@ import type {
   QueryResolvers,
   ReceiptResolvers,
 } from '../../../schema/generated/payments.ts';
-import { oneOf } from '../../platform/database/lists.ts';
+import { ofPaymentId, oneOf } from '../../platform/database/lists.ts';
 import { minorUnits } from '../../rules/money.ts';
 import { isRefusal, refuse } from '../../rules/refusal.ts';
 import { merchantOf, orThrow } from '../../platform/access/access.ts';
@@ -37,16 +37,12 @@ export const receiptQueries = (deps: PaymentsDeps): QueryResolvers => ({
     ]);
     return receipt && mayReadOfShop(principal, receipt) ? receipt : null;
   },
-  receipts: async (_, { status, paymentId = null, filter, ...asked }, { principal }) =>
-    orThrow(
-      await pageOfReceipts(deps.database.pool, principal, {
-        ...asked,
-        filter,
-        paymentId,
-        columns: { status },
-        rows: [oneOf('receipt.type', filter?.type)],
-      }),
-    ),
+  receipts: async (_, { status, paymentId, filter, ...asked }, { principal }) => {
+    const ofPayment = orThrow(ofPaymentId('receipt.payment_id', paymentId));
+    const rows = [oneOf('receipt.type', filter?.type), ofPayment];
+    const request = { ...asked, filter, columns: { status }, rows };
+    return orThrow(await pageOfReceipts(deps.database.pool, principal, request));
+  },
 });
 
 /** What keys and people do with receipts. */

@@ -1,6 +1,5 @@
 /** Which receipts a payment has, and what of them may be shown. */
 import type { PaymentMode } from '../../rules/receipt.ts';
-import { refuse, type Refusal } from '../../rules/refusal.ts';
 import type { Metadata } from '../../rules/texts.ts';
 
 export interface Receipted {
@@ -25,19 +24,6 @@ const prepaymentModes: readonly (PaymentMode | null)[] = [
 export const isPrepaid = (
   items: readonly { readonly paymentMode: PaymentMode | null }[],
 ): boolean => items.some(({ paymentMode }) => prepaymentModes.includes(paymentMode));
-
-/** Why a part needs a receipt of its own; null when it has one, or its payment has none. */
-export const partMistake = (
-  payment: Receipted,
-  given: object | null,
-  part: 'capture' | 'refund',
-): Refusal | null =>
-  given || termsOf(payment) === null
-    ? null
-    : refuse(
-        'bad_request',
-        `receipt: required for a partial ${part}, since the payment has a receipt`,
-      );
 
 /** What the simulated cash register is planned to do, by a hint in metadata; null: it registers. */
 export const plannedReceipt = (payment: {

@@ -2,15 +2,9 @@
 import { raw } from '@mikro-orm/core';
 import { receiptJson } from '../../../schema/wire.ts';
 import { rfc3339 } from '../../../schema/rfc3339.ts';
-import type { Principal } from '../../platform/access/principal.ts';
 import { dueOn } from '../../platform/clock/due.ts';
 import { loadByKey, lockByKey } from '../../platform/database/batch-calls.ts';
-import {
-  type ListedPage,
-  ofPaymentId,
-  openList,
-  type ListRequest,
-} from '../../platform/database/lists.ts';
+import { type ListedPage, openList } from '../../platform/database/lists.ts';
 import { emOn } from '../../platform/database/orm-connections.ts';
 import type { ListTable } from '../../platform/database/list-statements.ts';
 import { eachMerchant } from '../../platform/database/sharding.ts';
@@ -24,7 +18,6 @@ import {
 import { insertEvents, type OutboxEvent } from '../../platform/events/outbox.ts';
 import { asSubject } from '../../rules/event.ts';
 import { receiptStatuses, type ReceiptCustomer, nobody } from '../../rules/receipt.ts';
-import { isRefusal, type Refusal } from '../../rules/refusal.ts';
 import { openFindOfPayments } from '../store-payment.ts';
 import { ReceiptEntity, type Receipt } from './entities.ts';
 
@@ -37,28 +30,12 @@ const table: ListTable = { name: 'receipt', filters: { status: receiptStatuses }
 
 export type ReceiptPage = ListedPage<Receipt>;
 
-const listReceipts = openList<Receipt>({
+/** Receipts as their callers list them. */
+export const pageOfReceipts = openList<Receipt>({
   table,
   columns: receiptColumns,
   isByColumnsOfAll: true,
 });
-
-/**
- * Receipts as their callers list them. `bad_request` for a wrong filter, day, size or cursor, and
- * for a payment's id that is none.
- */
-export const pageOfReceipts = async (
-  runner: Runner,
-  principal: Principal,
-  { paymentId, ...request }: ListRequest & { readonly paymentId: string | null },
-): Promise<ReceiptPage | Refusal> => {
-  const ofPayment = ofPaymentId('receipt.payment_id', paymentId);
-  if (isRefusal(ofPayment)) return ofPayment;
-  return listReceipts(runner, principal, {
-    ...request,
-    rows: [...(request.rows ?? []), ofPayment],
-  });
-};
 
 /** The receipts of payments, oldest first. */
 export const findReceipts = openFindOfPayments<Receipt>('receipt', receiptColumns);

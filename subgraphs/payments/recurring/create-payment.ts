@@ -38,7 +38,7 @@ import { planFor, planMetadata } from '../checkout/rules.ts';
 import { phoneOfTerms, policyRefusal } from '../create-payment.ts';
 import type { Payment, RecurringPayment } from '../entities.ts';
 import { loadPayments } from '../find-payments.ts';
-import { insertRecurringPayment, type NewRecurringPayment } from '../insert-payment.ts';
+import { insertPayment, type NewRecurringPayment } from '../insert-payment.ts';
 import type { PaymentsDeps } from '../parts.ts';
 import { defaultOrderId, linkTtl_max_min, paymentDefaults } from '../rules/create.ts';
 import { order_max_s } from '../rules/order.ts';
@@ -236,7 +236,11 @@ const createRecurringPayment = async (
   const made =
     isRefusal(bank) || refusal
       ? null
-      : await insertRecurringPayment(database, newPayment(input, terms, bank, policies, now));
+      : await insertPayment(database, {
+          payment: newPayment(input, terms, bank, policies, now),
+          claim: null,
+          terms: null,
+        });
   if (!made || isRefusal(bank)) {
     const found =
       (await earlier(database, input, terms, now)) ??

@@ -11,7 +11,7 @@ import type { Banks } from '../../acquirers/route.ts';
 import { withinBound } from '../../ledger/balance.ts';
 import { writeEntries, type WrittenEntry } from '../../platform/database/audit.ts';
 import { batched } from '../../platform/database/batch-calls.ts';
-import { releaseKeys, tryClaims } from '../../platform/database/claim-page.ts';
+import { releaseUnused, tryClaims } from '../../platform/database/claim-page.ts';
 import {
   createOnce,
   type Created,
@@ -27,7 +27,6 @@ import type { Database } from '../../platform/database/orm.ts';
 import { inTransaction, unlessHeld, type Runner } from '../../platform/database/statement.ts';
 import { rememberTrace } from '../../platform/database/subject-trace.ts';
 import { isUuid } from '../../rules/ids.ts';
-import { modes } from '../../rules/mode.ts';
 import type { MinorUnits } from '../../rules/money.ts';
 import { refundOpened } from '../../rules/postings.ts';
 import { receiptCurrencyMistake, sumMistake } from '../../rules/receipt.ts';
@@ -84,7 +83,7 @@ export const agreedRefund = async (
     ? (receiptCurrencyMistake(payment.currency) ?? sumMistake(receipt.terms, agreed.amount))
     : receipt === null &&
       agreed.amount < capturedOf(payment) &&
-      (await partReceiptMistake(client, caller, payment, null, 'refund'));
+      (await partReceiptMistake(client, caller, payment, 'refund'));
   return mistake || { payment, refunds, ...agreed };
 };
 
@@ -160,19 +159,6 @@ const openAlone = (pool: pg.Pool, opening: RefundOpening): Promise<Created<Refun
     await writeEntries(client, [opened.entry]);
     return opened.refund;
   });
-};
-
-/** What was not made leaves its key free. */
-const releaseUnused = async (
-  client: pg.PoolClient,
-  unused: readonly RefundOpening[],
-): Promise<void> => {
-  for (const mode of modes) {
-    const ofMode = unused.filter(({ caller }) => caller.mode === mode);
-    const [first] = ofMode;
-    const keys = ofMode.flatMap(({ claim }) => (claim ? [claim.key] : []));
-    if (first) await releaseKeys(client, first.caller, keys);
-  }
 };
 
 type Answer = Created<Refund> | Refusal;

@@ -63,6 +63,17 @@ export const claimPage = async (
   );
 };
 
+/** Releases the keys of calls of one merchant that produced nothing, likewise of any shop and mode. */
+export const releaseUnused = async (
+  client: Runner,
+  calls: readonly Pick<CallClaim, 'caller' | 'claim'>[],
+): Promise<void> => {
+  for (const ofMode of Map.groupBy(calls, ({ caller }) => caller.mode).values()) {
+    const keys = ofMode.flatMap(({ claim }) => (claim ? [claim.key] : []));
+    if (ofMode[0]) await releaseKeys(client, ofMode[0].caller, keys);
+  }
+};
+
 /** Releases claimed keys that produced nothing, in the transaction that claimed them. */
 export const releaseKeys = async (
   client: Runner,
