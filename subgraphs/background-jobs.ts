@@ -17,16 +17,12 @@ import {
   askBanksJob,
   paymentJobs,
   paymentClockParticipant,
-  refundJobs,
-  refundClockParticipant,
   sendRefundJob,
-  receiptJobs,
-  receiptClockParticipant,
 } from './payments/jobs.ts';
 import { payoutJobs, payoutClockParticipant, sendPayoutsJob } from './payouts/send-payouts.ts';
 import { openPayments } from './recurring/ask-payments.ts';
 import { startConsuming, type RunningConsumer } from './recurring/consume-payments.ts';
-import { tokenJobs, subscriptionJobs, subscriptionClockParticipant } from './recurring/jobs.ts';
+import { recurringJobs, recurringClockParticipant } from './recurring/jobs.ts';
 import { paymentListeners } from './recurring/payment-listeners.ts';
 import { paymentsOf, type SubgraphsDeps } from './open-subgraphs.ts';
 
@@ -60,9 +56,9 @@ export const backgroundJobs = (
   const walking = { pool: database.pool, now, log, stopping };
   const charging = { pool: database.pool, payments: openPayments(paymentsOf(deps)), log };
   const keeping = { database, banks, log };
-  const asking = { database, banks, customers: deps.customers };
   const { publicUrl, secrets } = deps;
   const page = { publicUrl, pageSecret: secrets.page };
+  const paying = { database, banks, customers: deps.customers, ...page };
   return joinSweeps({ pool: database.pool, now, log, queues }, [
     ...booksJobs(walking),
     ...totalsJobs(walking),
@@ -71,18 +67,14 @@ export const backgroundJobs = (
     ...watchJobs({ database, now }),
     ...channelJobs({ database, now, publicUrl, channels: deps.alertChannels }),
     ...retentionJobs({ ...walking, eventsKept_days: deps.eventsKept_days }),
-    ...paymentJobs({ database, banks, now, stopping, ...page }),
-    ...refundJobs({ database, banks, clocks, now }),
-    ...receiptJobs({ ...asking, now }),
+    ...paymentJobs({ ...paying, clocks, now, stopping }),
     ...clockJobs({
       ...walking,
       sessions: database.sessions,
       participants: [
-        paymentClockParticipant({ database, banks, ...page }),
-        refundClockParticipant(keeping),
-        receiptClockParticipant(asking),
+        paymentClockParticipant(paying),
         payoutClockParticipant(keeping),
-        subscriptionClockParticipant(charging),
+        recurringClockParticipant(charging),
         webhookClockParticipant({ database, now, wake: wakeLanes }),
       ],
       wake: (shops) => queues.addMany(keepClockJob, shops),
@@ -92,8 +84,7 @@ export const backgroundJobs = (
       vaultKey: secrets.vault,
       formerIds: secrets.formerVault ? [keyIdOf(secrets.formerVault)] : [],
     }),
-    ...tokenJobs({ ...charging, now }),
-    ...subscriptionJobs({ ...charging, now, stopping }),
+    ...recurringJobs({ ...charging, now, stopping }),
     ...payoutJobs({ database, banks, log, now, stopping }),
     ...webhookJobs({ pool: database.pool, now, wake: wakeLanes }),
   ]);

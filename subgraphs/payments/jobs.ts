@@ -16,7 +16,6 @@ import { followRows, type ClockParticipant } from '../platform/clock/keep-clocks
 import type { TestClocks } from '../platform/clock/test-clocks.ts';
 import type { Database } from '../platform/database/orm.ts';
 import { expireDrafts } from '../platform/drafts/drafts.ts';
-import type { PageDeps } from '../platform/graph/page-address.ts';
 import type { Queues } from '../platform/queue/queues.ts';
 import { done, type Job, jobWithPayload, sweep } from '../platform/queue/run-job.ts';
 import type { Logger } from '../platform/tracing/telemetry.ts';
@@ -33,7 +32,9 @@ import { endHolds, holdEnds } from './cancel-payment.ts';
 import { expirePayments, linkEnds, sessionEnds } from './expire-payments.ts';
 import type { PaymentsDeps } from './parts.ts';
 
-interface PaymentJobs extends OrderingDeps {
+type KeepingDeps = OrderingDeps & AskingDeps;
+
+interface PaymentJobs extends KeepingDeps {
   readonly clocks: TestClocks;
   /** The real time. */
   readonly now: () => Temporal.Instant;
@@ -99,51 +100,6 @@ export const receiveCallbacks = async (
   return due.length;
 };
 
-export const paymentJobs = ({
-  database,
-  banks,
-  now,
-  stopping,
-  ...page
-}: Omit<PaymentJobs, 'clocks'>): readonly Job[] => [
-  sweep(askBanksJob, [paymentAsks.isDue], () => askDue({ database, banks, ...page }, now)),
-  sweep('receive-simulator-callbacks', [simulatorCallbacks.isDue], () =>
-    receiveCallbacks(database, banks, now()),
-  ),
-  sweep('expire-payments', [linkEnds.isDue, sessionEnds.isDue], () =>
-    expirePayments(database, banks, now),
-  ),
-  sweep('end-holds', [holdEnds.isDue], () => endHolds(database, banks, now)),
-  sweep('expire-links', [linkLives.isDue], () => expireLinks(database, now)),
-  sweep('fold-balances', [isFoldDue], () => foldBacklog(database.pool, stopping)),
-];
-
-/** How payments follow a shop's test clock. */
-export const paymentClockParticipant = ({
-  database,
-  banks,
-  ...page
-}: OrderingDeps): ClockParticipant => ({
-  ...followRows(database.pool, [
-    simulatorCallbacks,
-    paymentAsks,
-    linkEnds,
-    sessionEnds,
-    holdEnds,
-    linkLives,
-  ]),
-  work: async (shop, now) => {
-    const received = await receiveCallbacks(database, banks, now, shop);
-    const asked = await askDue({ database, banks, ...page }, () => now, shop);
-    const expired = await expirePayments(database, banks, () => now, shop);
-    const held = await endHolds(database, banks, () => now, shop);
-    return received + asked + expired + held + (await expireLinks(database, () => now, shop));
-  },
-});
-
-// What refunds need in the background: the sweep finds every one that is due, the wake-up only
-// makes it prompt.
-
 const refundKey = v.object({
   merchantId: v.pipe(v.string(), v.uuid()),
   refundId: v.pipe(v.string(), v.uuid()),
@@ -152,57 +108,68 @@ const refundKey = v.object({
 /** Orders a refund at the bank, or asks about it, when an answer is expected at a known time. */
 export const sendRefundJob = 'send-refund';
 
-export const refundJobs = ({
-  database,
-  banks,
-  clocks,
-  now,
-}: Omit<PaymentJobs, 'stopping' | keyof PageDeps>): readonly Job[] => [
-  jobWithPayload({
-    name: sendRefundJob,
-    queue: 'bank',
-    payload: refundKey,
-    run: async (key) => {
-      await sendRefund(
-        database,
-        banks,
-        key,
-        await clocks.timeOf({ kind: 'refund', merchantId: key.merchantId, id: key.refundId }),
+export const paymentJobs = ({ clocks, now, stopping, ...parts }: PaymentJobs): readonly Job[] => {
+  const { database, banks } = parts;
+  return [
+    sweep(askBanksJob, [paymentAsks.isDue], () => askDue(parts, now)),
+    sweep('receive-simulator-callbacks', [simulatorCallbacks.isDue], () =>
+      receiveCallbacks(database, banks, now()),
+    ),
+    sweep('expire-payments', [linkEnds.isDue, sessionEnds.isDue], () =>
+      expirePayments(database, banks, now),
+    ),
+    sweep('end-holds', [holdEnds.isDue], () => endHolds(database, banks, now)),
+    sweep('expire-links', [linkLives.isDue], () => expireLinks(database, now)),
+    sweep('fold-balances', [isFoldDue], () => foldBacklog(database.pool, stopping)),
+    jobWithPayload({
+      name: sendRefundJob,
+      queue: 'bank',
+      payload: refundKey,
+      run: async (key) => {
+        const { merchantId, refundId: id } = key;
+        const at = await clocks.timeOf({ kind: 'refund', merchantId, id });
+        await sendRefund(database, banks, key, at);
+        return done;
+      },
+    }),
+    sweep('sweep-refunds', [refundAsks.isDue], () => sendDueRefunds(database, banks, now)),
+    sweep('expire-refund-drafts', [refundDrafts.lives.isDue], () =>
+      expireDrafts(refundDrafts, database, now),
+    ),
+    sweep('ask-receipts', [receiptAsks.isDue], () => askReceipts(parts, now)),
+  ];
+};
+
+/** How payments, refunds, their drafts and receipts follow a shop's test clock. */
+export const paymentClockParticipant = (parts: KeepingDeps): ClockParticipant => {
+  const { database, banks } = parts;
+  return {
+    ...followRows(database.pool, [
+      simulatorCallbacks,
+      paymentAsks,
+      linkEnds,
+      sessionEnds,
+      holdEnds,
+      linkLives,
+      refundAsks,
+      refundDrafts.lives,
+      receiptAsks,
+    ]),
+    work: async (shop, at) => {
+      const now = () => at;
+      return (
+        (await receiveCallbacks(database, banks, at, shop)) +
+        (await askDue(parts, now, shop)) +
+        (await expirePayments(database, banks, now, shop)) +
+        (await endHolds(database, banks, now, shop)) +
+        (await expireLinks(database, now, shop)) +
+        (await expireDrafts(refundDrafts, database, now, shop)) +
+        (await sendDueRefunds(database, banks, now, shop)) +
+        (await askReceipts(parts, now, shop))
       );
-      return done;
     },
-  }),
-  sweep('sweep-refunds', [refundAsks.isDue], () => sendDueRefunds(database, banks, now)),
-  sweep('expire-refund-drafts', [refundDrafts.lives.isDue], () =>
-    expireDrafts(refundDrafts, database, now),
-  ),
-];
-
-/** How refunds and their drafts follow a shop's test clock. */
-export const refundClockParticipant = ({
-  database,
-  banks,
-}: Pick<PaymentJobs, 'database' | 'banks'>): ClockParticipant => ({
-  ...followRows(database.pool, [refundAsks, refundDrafts.lives]),
-  work: async (shop, now) => {
-    const expired = await expireDrafts(refundDrafts, database, () => now, shop);
-    return expired + (await sendDueRefunds(database, banks, () => now, shop));
-  },
-});
-
-// What receipts need in the background: the sweep finds every one that is due.
-
-export const receiptJobs = ({
-  now,
-  ...parts
-}: AskingDeps & { readonly now: () => Temporal.Instant }): readonly Job[] => [
-  sweep('ask-receipts', [receiptAsks.isDue], () => askReceipts(parts, now)),
-];
-
-export const receiptClockParticipant = (deps: AskingDeps): ClockParticipant => ({
-  ...followRows(deps.database.pool, [receiptAsks]),
-  work: (shop, now) => askReceipts(deps, () => now, shop),
-});
+  };
+};
 
 // Bank queries at a known moment are not queued; the caller runs the sweep then. If this process
 // dies, the sweep finds them within a second.

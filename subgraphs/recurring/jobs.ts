@@ -1,6 +1,6 @@
 /**
- * Background jobs of tokens. Payment events do most of the work (consume-payments.ts); these jobs
- * find cases without an event.
+ * Background jobs of tokens and subscriptions. Payment events do most of the work
+ * (consume-payments.ts); these jobs find what is due, and cases without an event.
  */
 import { raw } from '@mikro-orm/core';
 import type pg from 'pg';
@@ -103,25 +103,21 @@ const endPage = async (
   return { ended: unbound.length, seen: tokens.length, last: tokens.at(-1) ?? null };
 };
 
-export const tokenJobs = (parts: TokenJobs): readonly Job[] => [
-  periodic('end-unbound-tokens', 60_000, () => endUnboundTokens(parts)),
-];
-
-// Background jobs of subscriptions. The sweep finds all due work; the schedule only wakes it.
-
-interface SubscriptionJobs extends ChargingDeps {
+interface RecurringJobs extends ChargingDeps {
   readonly now: () => Temporal.Instant;
   /** Ends long sweeps early. */
   readonly stopping: AbortSignal;
 }
 
-export const subscriptionJobs = ({ now, stopping, ...parts }: SubscriptionJobs): readonly Job[] => [
+/** The sweep of subscriptions finds all due work; the schedule only wakes it. */
+export const recurringJobs = ({ stopping, ...parts }: RecurringJobs): readonly Job[] => [
+  periodic('end-unbound-tokens', 60_000, () => endUnboundTokens(parts)),
   sweep('charge-subscriptions', [dueSubscriptions.isDue, dueAsks.isDue], () =>
-    chargeDue(parts, now, { stopping }),
+    chargeDue(parts, parts.now, { stopping }),
   ),
 ];
 
-export const subscriptionClockParticipant = (deps: ChargingDeps): ClockParticipant => ({
+export const recurringClockParticipant = (deps: ChargingDeps): ClockParticipant => ({
   ...followRows(deps.pool, [dueSubscriptions, dueAsks]),
   work: (shop, now) => chargeDue(deps, () => now, { timeline: shop }),
   isUnderWay: async (shop) => {
