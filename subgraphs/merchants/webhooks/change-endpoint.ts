@@ -6,8 +6,7 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import type { EntityManager } from '@mikro-orm/postgresql';
 import type { WebhookSecretRotated } from '../../../schema/generated/merchants.ts';
-import { isUuid } from '../../rules/ids.ts';
-import { clientOf, forUpdate } from '../../platform/database/orm-connections.ts';
+import { clientOf } from '../../platform/database/orm-connections.ts';
 import type { Database } from '../../platform/database/orm.ts';
 import { run, type Statement } from '../../platform/database/statement.ts';
 import type { WebhookEvent } from '../../rules/event.ts';
@@ -17,7 +16,6 @@ import {
   changeEntities,
   changing,
   type Acting,
-  type EntryNotes,
   type AuditedAction,
 } from '../../platform/database/audit.ts';
 import type { ShopKey } from '../keys/api-keys.ts';
@@ -58,7 +56,6 @@ const endPending: Statement = {
     select count(*)::int as ended from noted`,
 };
 
-const noEndpoint = (): Refusal => refuse('not_found', 'there is no such webhook endpoint');
 /**
  * Adds an endpoint to a shop. Refuses with `not_found` without the shop, and with `bad_request` a
  * wrong address or an endpoint above the limit.
@@ -99,22 +96,16 @@ export const createEndpoint = async (
 };
 
 /** Locks the endpoint and changes it, with an audit entry. */
-const changeEndpoint = async <Result extends object>(
+const changeEndpoint = <Result extends object>(
   database: Pick<Database, 'emOf'>,
   acting: Acting,
-  { id, ...action }: RowKey & Pick<AuditedAction, 'action' | 'view'>,
-  change: (
-    endpoint: WebhookEndpoint,
-    em: EntityManager,
-    notes: EntryNotes,
-  ) => Promise<Result | Refusal>,
+  action: RowKey & Pick<AuditedAction, 'action' | 'view'>,
+  change: Parameters<typeof changing<WebhookEndpoint, Result>>[4],
 ): Promise<Result | Refusal> => {
-  if (!isUuid(id)) return noEndpoint();
-  return changeEntities(database, acting, { ...action, id }, async (em, notes) => {
-    const key = { merchantId: action.merchantId, id };
-    const endpoint = await em.findOne(WebhookEndpointEntity, key, forUpdate);
-    return endpoint ? change(endpoint, em, notes) : noEndpoint();
-  });
+  const { merchantId, id } = action;
+  const where = { merchantId, id };
+  const changed = changing(WebhookEndpointEntity, id, where, 'webhook endpoint', change);
+  return changeEntities(database, acting, action, changed);
 };
 
 /**

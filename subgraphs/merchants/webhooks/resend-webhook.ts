@@ -5,11 +5,16 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { isUuid } from '../../rules/ids.ts';
 import { EventEntity, MerchantEntity } from '../../platform/database/entities.ts';
-import { clientOf, forUpdate } from '../../platform/database/orm-connections.ts';
+import { clientOf } from '../../platform/database/orm-connections.ts';
 import type { Database } from '../../platform/database/orm.ts';
 import { run, type Statement } from '../../platform/database/statement.ts';
 import { isRefusal, refuse, type Refusal } from '../../rules/refusal.ts';
-import { changeEntities, type Acting, type AuditedAction } from '../../platform/database/audit.ts';
+import {
+  changeEntities,
+  changing,
+  type Acting,
+  type AuditedAction,
+} from '../../platform/database/audit.ts';
 import { WebhookDeliveryEntity, WebhookEndpointEntity, type WebhookDelivery } from '../entities.ts';
 import type { WebhookLane } from '../../platform/bus/bus.ts';
 import type { WakeLanes } from './deliverer.ts';
@@ -92,12 +97,10 @@ export const resendDelivery = async (
   acting: Acting,
   { merchantId, id }: { readonly merchantId: string; readonly id: string },
 ): Promise<WebhookDelivery | Refusal> => {
-  const none = refuse('not_found', 'there is no such webhook delivery');
-  if (!isUuid(id)) return none;
   const action: AuditedAction = { action: 'webhook_delivery.resend', merchantId, id };
-  const resent = await changeEntities(database, acting, action, async (em, notes) => {
-    const delivery = await em.findOne(WebhookDeliveryEntity, { merchantId, id }, forUpdate);
-    if (!delivery) return none;
+  const where = { merchantId, id };
+  const what = 'webhook delivery';
+  const resend = changing(WebhookDeliveryEntity, id, where, what, async (delivery, em, notes) => {
     const refusal = await obstacle(em, delivery);
     if (refusal) return refusal;
     notes.before = auditState(delivery);
@@ -114,6 +117,7 @@ export const resendDelivery = async (
     notes.after = auditState(delivery);
     return delivery;
   });
+  const resent = await changeEntities(database, acting, action, resend);
   if (!isRefusal(resent)) wakeLanes([resent]);
   return resent;
 };
