@@ -262,11 +262,10 @@ const queries = ({ refresh, ...parts }: ReadingDeps): QueryResolvers => ({
     return orThrow(await pageOfPayments(parts.database.pool, principal, request));
   },
   paymentSearch: async (_, { search, merchantId, ...page }, { principal }) => {
-    const named = isOfAll(principal, merchantId)
-      ? null
-      : await reachOf(parts.database.pool, principal, merchantId, true);
     // A key searches its own mode alone: `includeTest` is the registry's.
-    const reach = named && principal.kind === 'key' ? { ...named, modes: [principal.mode] } : named;
+    const reach = isOfAll(principal, merchantId)
+      ? null
+      : await reachOf(parts.database.pool, principal, merchantId, principal.kind !== 'key');
     return orThrow(await searchPayments(parts.database.pool, reach, search, page));
   },
 });

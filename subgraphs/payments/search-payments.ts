@@ -3,6 +3,7 @@
  * public id, order id, customer, rrn) have an index. A search only by card, amount, status and days
  * is a filtered list over at most 31 days, with the same limit on rows. Newest first, by keyset.
  */
+import type { PaymentSearchInput } from '../../schema/generated/payments.ts';
 import {
   pageOf,
   pageRange,
@@ -16,11 +17,46 @@ import { readSearch, runUnnamed } from '../platform/database/lists.ts';
 import type { RowFilter } from '../platform/database/list-statements.ts';
 import type { Reach } from '../platform/database/reach.ts';
 import { columns, type Runner } from '../platform/database/statement.ts';
+import { uuidInAnyCase } from '../rules/ids.ts';
 import { isRefusal, refuse, type Refusal } from '../rules/refusal.ts';
 import type { Payment } from './entities.ts';
 import { paymentTable } from './find-payments.ts';
-import { isExact, searchMistake, searchSpan_days, type PaymentSearch } from './rules/search.ts';
 import { paymentNames } from './store-payment.ts';
+
+// The conditions of a search. A malformed value is refused, instead of finding nothing.
+
+/** How many days a search may walk through when nothing in it has an index of its own. */
+const searchSpan_days = 31;
+
+const shapes = {
+  id: [uuidInAnyCase, 'a UUID'],
+  publicId: [/^P-\d{1,18}$/, 'P-<digits>'],
+  orderId: [/^[^\0\p{Cs}]{1,500}$/su, '1 to 500 characters'],
+  customerId: [/^[^\0\p{Cs}]{1,500}$/su, '1 to 500 characters'],
+  rrn: [/^[0-9A-Za-z]{1,40}$/, 'up to 40 letters and digits'],
+  cardMask: [/^\d{4}$/, 'the last 4 digits of a card'],
+} as const satisfies Partial<Record<keyof PaymentSearchInput, readonly [RegExp, string]>>;
+
+/**
+ * Whether something is asked for that has an index of its own, or lies in the span that one may
+ * walk through.
+ */
+const isExact = ({ id, publicId, orderId, customerId, rrn }: PaymentSearchInput): boolean =>
+  [id, publicId, orderId, customerId, rrn].some((value) => value !== null && value !== undefined);
+
+/** The first mistake in a search, with its field; null if there is none. */
+const searchMistake = (search: PaymentSearchInput): string | null => {
+  for (const name of ['id', 'publicId', 'orderId', 'customerId', 'rrn', 'cardMask'] as const) {
+    const value = search[name];
+    const [shape, expected] = shapes[name];
+    if (value !== null && value !== undefined && !shape.test(value))
+      return `search.${name}: expected ${expected}`;
+  }
+  const { amount, status } = search;
+  if (amount !== null && amount !== undefined && amount < 1n)
+    return `search.amount: expected an integer from 1 to 2^53-1, got ${amount}`;
+  return status?.length === 0 ? 'search.status: expected at least one status' : null;
+};
 
 const found = columns(paymentNames, 'payment');
 
@@ -42,7 +78,7 @@ class Conditions {
 
 const criteria = (
   where: Conditions,
-  search: PaymentSearch,
+  search: PaymentSearchInput,
   { since, until }: Span,
   { backwards, position }: PageRange,
 ): void => {
@@ -77,7 +113,7 @@ const overIndex = (where: Conditions, reach: Reach): string => {
 const inDays = (
   runner: Runner,
   reach: Reach,
-  search: PaymentSearch,
+  search: PaymentSearchInput,
   { span, page }: { readonly span: Span; readonly page: PageQuery },
 ): Promise<Page<Payment> | Refusal> => {
   const { cardMask, amount, status } = search;
@@ -103,12 +139,12 @@ const inDays = (
  * SQL: the criteria over all merchants. The primary key begins with the merchant: an id is looked
  * up under each, which spares an index over random ids.
  */
-const overMerchants = (where: Conditions, search: PaymentSearch): string =>
+const overMerchants = (where: Conditions, search: PaymentSearchInput): string =>
   search.id
     ? `merchant cross join lateral (select * from payment where payment.merchant_id = merchant.id and ${where.texts.join(' and ')}) payment`
     : `payment where ${where.texts.join(' and ')}`;
 
-const tooWide = (search: PaymentSearch, { since, until }: Span): Refusal | null => {
+const tooWide = (search: PaymentSearchInput, { since, until }: Span): Refusal | null => {
   if (isExact(search)) return null;
   if (!since || !until)
     return refuse(
@@ -131,7 +167,7 @@ const tooWide = (search: PaymentSearch, { since, until }: Span): Refusal | null 
 export const searchPayments = async (
   runner: Runner,
   reach: Reach | null,
-  search: PaymentSearch,
+  search: PaymentSearchInput,
   query: PageQuery,
 ): Promise<Page<Payment> | Refusal> => {
   const mistake = searchMistake(search);

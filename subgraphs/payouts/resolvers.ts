@@ -121,11 +121,10 @@ const queries = (
     return orThrow(await pageOfPayouts(pool, principal, request));
   },
   payoutSearch: async (_, { search, merchantId, ...page }, { principal }) => {
-    const named = isOfAll(principal, merchantId)
-      ? null
-      : await reachOf(pool, principal, merchantId, true);
     // A key searches only its own mode, as in its registry.
-    const reach = named && principal.kind === 'key' ? { ...named, modes: [principal.mode] } : named;
+    const reach = isOfAll(principal, merchantId)
+      ? null
+      : await reachOf(pool, principal, merchantId, principal.kind !== 'key');
     return orThrow(await searchPayouts(pool, reach, search, page));
   },
   paidRecipients: (_, { merchantId, mode }, { principal }) =>

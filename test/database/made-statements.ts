@@ -14,7 +14,7 @@ import type { Reach } from '../../subgraphs/platform/database/reach.ts';
 import type { Runner } from '../../subgraphs/platform/database/statement.ts';
 import { isRefusal, type Refusal } from '../../subgraphs/rules/refusal.ts';
 import type { OperatorPrincipal } from '../../subgraphs/platform/access/principal.ts';
-import type { PaymentSearch } from '../../subgraphs/payments/rules/search.ts';
+import type { PaymentSearchInput } from '../../schema/generated/payments.ts';
 
 const merchantId = '11111111-1111-4111-8111-111111111111';
 const id = '22222222-2222-4222-8222-222222222222';
@@ -171,7 +171,7 @@ const makeSearches = async (ofMerchant: Runner, ofAll: Runner): Promise<void> =>
   const reach = { merchantId, shopIds: [id], modes: ['live'] } as const;
   const days = { from: '2026-11-01', to: '2026-11-02' };
   const search =
-    (found: PaymentSearch, within: Reach | null): List =>
+    (found: PaymentSearchInput, within: Reach | null): List =>
     (runner, _, { first, after, last, before }) =>
       searchPayments(runner, within, found, { first, after, last, before });
   for (const found of [{ id }, { publicId: 'P-1' }])
