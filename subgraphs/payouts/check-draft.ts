@@ -12,7 +12,7 @@ import type { FailureCode } from '../rules/failure-code.ts';
 import type { Recipient } from '../rules/recipient.ts';
 import { isRefusal, refuse, type Refusal } from '../rules/refusal.ts';
 import type { Logger } from '../platform/tracing/telemetry.ts';
-import { callForRecipient } from './order-payout.ts';
+import { callWithin } from './order-payout.ts';
 import { wayOf, type PayoutMethod } from './rules/payout.ts';
 
 /** What of a recipient the operator's lists name. */
@@ -45,6 +45,9 @@ export const payoutBank = (
     currency: defaultCurrency,
   });
 
+/** How long a caller waits for the bank's answer about a recipient. */
+const checkDeadline_s = 5;
+
 /** The bank's check, where it has one. A card's number is sent only once, with the order. */
 const recipientVerdict = async (
   bank: Bank,
@@ -52,8 +55,10 @@ const recipientVerdict = async (
   log: Logger,
 ): Promise<RecipientVerdict> => {
   if (recipient.way === 'card' || !bank.checkRecipient) return { kind: 'acceptable' };
-  return callForRecipient(
+  return callWithin(
+    checkDeadline_s,
     log,
+    null,
     async (signal) => bank.checkRecipient?.(recipient, signal) ?? { kind: 'acceptable' },
   );
 };

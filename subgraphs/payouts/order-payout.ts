@@ -4,6 +4,7 @@
  * same bank is queried. Only the sender of the very first order may move it to another bank: a
  * later connection may be refused although an earlier order has arrived.
  */
+import { once } from 'node:events';
 import type { Bank } from '../acquirers/bank.ts';
 import type {
   PayoutAnswer,
@@ -50,25 +51,18 @@ export interface Ordered {
 
 const unknown = { kind: 'unknown' } as const;
 
-// Calls a bank about payouts, within a deadline. An error in a call is an unknown answer, never a
-// failure.
-
 /**
- * Waits for a call until its deadline. The log names the error but not its text, which may contain
- * what was sent.
+ * Calls a bank about a payout, or about a recipient before there is one, and waits until the
+ * deadline. An error is an unknown answer, never a failure; the log names it but not its text, which
+ * may contain what was sent.
  */
-const within = async <Answer extends PayoutOrderAnswer | RecipientVerdict>(
-  deadline_ms: number,
+export const callWithin = async <Answer extends PayoutOrderAnswer | RecipientVerdict>(
+  deadline_s: number,
   log: Logger,
   payoutId: string | null,
   call: (signal: AbortSignal) => Promise<Answer>,
 ): Promise<Answer | typeof unknown> => {
-  const calling = new AbortController();
-  const { signal } = calling;
-  const timer = setTimeout(() => calling.abort(), deadline_ms);
-  const elapsed = new Promise<typeof unknown>((resolve) =>
-    signal.addEventListener('abort', () => resolve(unknown), { once: true }),
-  );
+  const signal = AbortSignal.timeout(deadline_s * 1_000);
   const answered = call(signal).catch((error: unknown) => {
     log.warn(
       { payoutId, error: error instanceof Error ? error.name : 'not an error' },
@@ -76,31 +70,15 @@ const within = async <Answer extends PayoutOrderAnswer | RecipientVerdict>(
     );
     return unknown;
   });
-  return Promise.race([answered, elapsed]).finally(() => clearTimeout(timer));
+  return Promise.race([answered, once(signal, 'abort').then(() => unknown)]);
 };
-
-/** An order, or a query about one. */
-export const callForPayout = <Answer extends PayoutOrderAnswer>(
-  log: Logger,
-  payoutId: string,
-  call: (signal: AbortSignal) => Promise<Answer>,
-): Promise<Answer | typeof unknown> => within(callDeadline_s * 1_000, log, payoutId, call);
-
-/** How long a caller waits for the bank's answer about a recipient. */
-const checkDeadline_ms = 5_000;
-
-/** A query about a recipient, before the payout exists. */
-export const callForRecipient = (
-  log: Logger,
-  call: (signal: AbortSignal) => Promise<RecipientVerdict>,
-): Promise<RecipientVerdict> => within(checkDeadline_ms, log, null, call);
 
 const callBank = (
   { log }: OrderingDeps,
   bank: Bank,
   { payout, recipient, isFirst, now }: Order,
 ): Promise<PayoutOrderAnswer> =>
-  callForPayout(log, payout.id, (signal) =>
+  callWithin(callDeadline_s, log, payout.id, (signal) =>
     bank.pay({
       merchantId: payout.merchantId,
       operationId: payout.id,

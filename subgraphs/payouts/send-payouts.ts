@@ -18,11 +18,11 @@ import { minorUnits } from '../rules/money.ts';
 import { isRefusal } from '../rules/refusal.ts';
 import { payoutDrafts } from './drafts/create-draft.ts';
 import { recipientOf } from './rules/create.ts';
-import { lease_s } from './rules/payout.ts';
+import { callDeadline_s, lease_s } from './rules/payout.ts';
 import { applyPayoutAnswer } from './apply-payout-answer.ts';
 import type { Payout } from './entities.ts';
 import { payoutNames, recipientView } from './find-payouts.ts';
-import { callForPayout, orderPayout, type Ordered, type OrderingDeps } from './order-payout.ts';
+import { callWithin, orderPayout, type Ordered, type OrderingDeps } from './order-payout.ts';
 
 /** A payout leased to this worker. */
 type Taken = Payout & {
@@ -53,7 +53,7 @@ const askOrOrder = async (
   };
   return {
     payout,
-    answer: await callForPayout(deps.log, payout.id, () => bank.askPayout(question)),
+    answer: await callWithin(callDeadline_s, deps.log, payout.id, () => bank.askPayout(question)),
   };
 };
 

@@ -39,82 +39,47 @@ export interface PayoutInput extends RecipientInput {
 
 const orderId_max_chars = 64;
 
-type FieldName = 'phone' | 'bankId' | 'cardPan' | 'accountNumber' | 'bik' | 'inn';
+/** A field of the recipient: as merchants write it, its method, its form, and that in words. */
+type Field = readonly [
+  name: Exclude<keyof RecipientInput, 'fullName'>,
+  written: string,
+  method: PayoutMethod,
+  form: RegExp,
+  expected: string,
+];
 
-interface Field {
-  /** As merchants write it. */
-  readonly written: string;
-  readonly fits: (text: string) => boolean;
-  readonly expected: string;
-  /** The methods with this field: the first list requires it, the second allows it. */
-  readonly requiredBy: readonly PayoutMethod[];
-  readonly allowedBy: readonly PayoutMethod[];
-}
-
-const digits = (pattern: RegExp) => (text: string) => pattern.test(text);
-const needed = (method: PayoutMethod): Pick<Field, 'requiredBy' | 'allowedBy'> => ({
-  requiredBy: [method],
-  allowedBy: [method],
-});
-
-const fields: Readonly<Record<FieldName, Field>> = {
-  phone: {
-    written: 'phone',
-    fits: digits(/^\+7[0-9]{10}$/),
-    expected: '+7 and 10 digits',
-    ...needed('payouts_sbp'),
-  },
-  bankId: {
-    written: 'bank_id',
-    fits: digits(/^[0-9]{12}$/),
-    expected: '12 digits',
-    ...needed('payouts_sbp'),
-  },
-  cardPan: {
-    written: 'card_pan',
-    fits: (text) => /^[0-9]{16,18}$/.test(text) && isCardNumber(text),
-    expected: '16 to 18 digits of a valid card number',
-    ...needed('payouts_card'),
-  },
-  accountNumber: {
-    written: 'account_number',
-    fits: digits(/^[0-9]{20}$/),
-    expected: '20 digits',
-    ...needed('payouts_account'),
-  },
-  bik: {
-    written: 'bik',
-    fits: digits(/^[0-9]{9}$/),
-    expected: '9 digits',
-    ...needed('payouts_account'),
-  },
-  inn: {
-    written: 'inn',
-    fits: digits(/^([0-9]{10}|[0-9]{12})$/),
-    expected: '10 or 12 digits',
-    requiredBy: [],
-    allowedBy: ['payouts_account'],
-  },
-};
+const fields: readonly Field[] = [
+  ['phone', 'phone', 'payouts_sbp', /^\+7[0-9]{10}$/, '+7 and 10 digits'],
+  ['bankId', 'bank_id', 'payouts_sbp', /^[0-9]{12}$/, '12 digits'],
+  [
+    'cardPan',
+    'card_pan',
+    'payouts_card',
+    /^[0-9]{16,18}$/,
+    '16 to 18 digits of a valid card number',
+  ],
+  ['accountNumber', 'account_number', 'payouts_account', /^[0-9]{20}$/, '20 digits'],
+  ['bik', 'bik', 'payouts_account', /^[0-9]{9}$/, '9 digits'],
+  ['inn', 'inn', 'payouts_account', /^([0-9]{10}|[0-9]{12})$/, '10 or 12 digits'],
+];
 
 const fieldMistake = (
   method: PayoutMethod,
-  { written, fits, expected, requiredBy, allowedBy }: Field,
+  [name, written, ofMethod, form, expected]: Field,
   text: string | null,
 ): string | null => {
   if (text === null)
-    return requiredBy.includes(method)
+    return method === ofMethod && name !== 'inn'
       ? `${written}: required, expected ${expected}, got nothing`
       : null;
-  if (!allowedBy.includes(method)) return `${written}: not a field of ${method}`;
-  return fits(text)
+  if (method !== ofMethod) return `${written}: not a field of ${method}`;
+  return form.test(text) && (name !== 'cardPan' || isCardNumber(text))
     ? null
     : `${written}: expected ${expected}, got a string of ${text.length} characters`;
 };
 
 const mistakesIn = (method: PayoutMethod, input: PayoutInput): (string | null)[] => {
   const { amount, currency, fullName, orderId, metadata } = input;
-  const names: readonly FieldName[] = ['phone', 'bankId', 'cardPan', 'accountNumber', 'bik', 'inn'];
   return [
     amount < 1n || amount > largestAmount
       ? `amount: expected an integer from 1 to ${largestAmount}, got ${amount}`
@@ -124,7 +89,7 @@ const mistakesIn = (method: PayoutMethod, input: PayoutInput): (string | null)[]
       : null,
     textMistake('full_name', fullName, 1, recipientName_max_chars),
     textMistake('order_id', orderId, 1, orderId_max_chars),
-    ...names.map((name) => fieldMistake(method, fields[name], input[name] ?? null)),
+    ...fields.map((field) => fieldMistake(method, field, input[field[0]] ?? null)),
     ...metadataMistakes(metadata),
   ];
 };
