@@ -36,7 +36,7 @@ export const rowTypes: Record<SubgraphName, Record<string, string>> = {
     }),
     ...rows('payments/entities.ts', { PaymentLink: 'PaymentLink' }),
     ...rows('payments/checkout/shown-payments.ts', { Checkout: 'CheckoutPage' }),
-    ...rows('payments/receipts/entities.ts', { Receipt: 'Receipt' }),
+    ...rows('payments/entities.ts', { Receipt: 'Receipt' }),
     ...rows('payments/receipts/store-receipts.ts', { ReceiptConnection: 'ReceiptPage' }),
   },
   payouts: {

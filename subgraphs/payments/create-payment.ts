@@ -39,7 +39,7 @@ import {
 import type { PaymentMethod } from './rules/payment.ts';
 import type { Payment } from './entities.ts';
 import { insertPayment } from './insert-payment.ts';
-import type { SellingShop } from './seller.ts';
+import type { SellingShop } from './caller.ts';
 import { findPayment } from './store-payment.ts';
 
 interface CreatedPayment {

@@ -8,11 +8,16 @@ import { draftColumns } from '../platform/drafts/drafts.ts';
 import type { BankStep, PlannedOutcome } from '../rules/banks.ts';
 import type { FailureCode } from '../rules/failure-code.ts';
 import type { Mode } from '../rules/mode.ts';
-import type { ShownTerms } from '../rules/receipt.ts';
+import type {
+  KeptItem,
+  ReceiptCustomer,
+  ReceiptStatus,
+  ReceiptType,
+  ShownTerms,
+} from '../rules/receipt.ts';
 import type { RecurringKind } from '../rules/recurring.ts';
 import type { HoldOrderKind } from './holds/rules.ts';
 import type { LinkStatus } from './links/rules.ts';
-import { ReceiptEntity } from './receipts/entities.ts';
 import type { RefundStatus } from './refunds/rules.ts';
 import type { PaymentMethod, PaymentStatus } from './rules/payment.ts';
 
@@ -239,6 +244,42 @@ export const LinkPaymentEntity = defineEntity({
     linkId: p.uuid(),
   },
 });
+
+/** A receipt of a movement of money. */
+export const ReceiptEntity = defineEntity({
+  name: 'Receipt',
+  tableName: 'receipt',
+  properties: {
+    merchantId: p.uuid().primary(),
+    id: p.uuid().primary(),
+    /** Grows with every write. */
+    version: p.integer(),
+    shopId: p.uuid(),
+    mode: p.text().$type<Mode>(),
+    paymentId: p.uuid(),
+    refundId: p.uuid().nullable(),
+    type: p.text().$type<ReceiptType>(),
+    status: p.text().$type<ReceiptStatus>(),
+    amount: p.bigint(),
+    currency: p.text(),
+    /** Whose terms it has. */
+    termsId: p.uuid(),
+    taxSystem: p.integer().nullable(),
+    items: p.json<readonly KeptItem[]>().columnType('json'),
+    customerShown: p.json<ReceiptCustomer>().columnType('json').nullable(),
+    fiscalStorageNumber: p.text().nullable(),
+    fiscalDocumentNumber: p.text().nullable(),
+    fiscalAttribute: p.text().nullable(),
+    registeredAt: instant().nullable(),
+    failureReason: p.text().nullable(),
+    /** How often it was sent again. */
+    attempt: p.integer(),
+    /** When its bank is queried next; null if there is nothing to query. */
+    askAt: instant().nullable(),
+    createdAt: instant(),
+  },
+});
+export type Receipt = Row<InferEntity<typeof ReceiptEntity>>;
 
 export const paymentsEntities = [
   PaymentEntity,

@@ -2,6 +2,7 @@
  * Reads payments and refunds, by id, by reference and as registries
  * (docs/contract.md#reading-payments).
  */
+import type pg from 'pg';
 import { rfc3339 } from '../../schema/rfc3339.ts';
 import {
   paymentJson,
@@ -14,12 +15,13 @@ import type { ListTable, RowFilter } from '../platform/database/list-statements.
 import { type FoundPage, type ListedPage, openList } from '../platform/database/lists.ts';
 import { emOn } from '../platform/database/orm-connections.ts';
 import { columns, type Runner } from '../platform/database/statement.ts';
+import { perCall } from '../platform/graph/subgraph.ts';
 import { isUuid, publicIdInAnyCase } from '../rules/ids.ts';
 import { capturableOf, capturedOf, type Capturing } from './holds/rules.ts';
 import { refundStatuses } from './refunds/rules.ts';
 import { paymentStatuses } from './rules/payment.ts';
 import { PaymentEntity, type Payment, type Refund } from './entities.ts';
-import { paymentNames, refundNames } from './store-payment.ts';
+import { type openFindOfPayments, paymentNames, refundNames } from './store-payment.ts';
 
 export const loadPayments = loadByKey<Payment>('payment', columns(paymentNames));
 
@@ -119,3 +121,25 @@ export const publicPayment = (
   };
   return paymentJson(view);
 };
+
+// How resolvers load a payment's rows, and the payment of a row, for all of a list at once.
+
+export const rowsOfPayment = <Row extends { readonly paymentId: string }>(
+  pool: pg.Pool,
+  find: ReturnType<typeof openFindOfPayments<Row>>,
+) =>
+  perCall<Payment, Row[]>(async (payments, { meter }) => {
+    const found = await find(pool, payments, meter?.rows_max ?? null);
+    const byPayment = Map.groupBy(found, ({ paymentId }) => paymentId);
+    return payments.map(({ id }) => byPayment.get(id) ?? []);
+  });
+
+/** The payment of a row; rejects where there is none. */
+export const paymentOfRow = <Row extends RowKey & { readonly paymentId: string }>(pool: pg.Pool) =>
+  perCall<Row, Payment>(async (rows) => {
+    const keys = rows.map(({ merchantId, paymentId: id }) => ({ merchantId, id }));
+    return (await loadPayments(pool, keys)).map((payment, index) => {
+      if (!payment) throw new Error(`${rows[index]?.id} has no payment`);
+      return payment;
+    });
+  });

@@ -49,7 +49,7 @@ import { refundFields, refundMutations, refundQueries } from './refunds/resolver
 import { mayHaveRefunds } from './refunds/rules.ts';
 import { sendRefund } from './refunds/send-refund.ts';
 import { consoleMetadata, isLateSuccess } from './rules/payment.ts';
-import { callerOf } from './caller.ts';
+import { callerOf, sellerOf } from './caller.ts';
 import { cancelOrRelease } from './cancel-payment.ts';
 import { createPayment } from './create-payment.ts';
 import type { Payment, Refund } from './entities.ts';
@@ -60,11 +60,10 @@ import {
   pageOfPayments,
   refundedInPart,
   netOf,
+  rowsOfPayment,
 } from './find-payments.ts';
-import { rowsOfPayment } from './of-payments.ts';
 import type { PaymentsDeps, ReadingDeps } from './parts.ts';
 import { searchPayments } from './search-payments.ts';
-import { sellerOf } from './seller.ts';
 import { findRefunds } from './store-payment.ts';
 
 /** Whether a payment or refund may be read by its key: also by the buyer of the payment. */

@@ -11,6 +11,7 @@ import { batched, type RowKey } from '../platform/database/batch-calls.ts';
 import { runByMerchant, eachMerchant } from '../platform/database/sharding.ts';
 import { numberForShard, runRows, sqlFile } from '../platform/database/sql-file.ts';
 import {
+  asRow,
   columns,
   propertyNames,
   rowJson,
@@ -23,8 +24,17 @@ import { inTraceOf } from '../platform/database/subject-trace.ts';
 import { eventRow, type OutboxEvent } from '../platform/events/outbox.ts';
 import { asSubject } from '../rules/event.ts';
 import type { Posting } from '../rules/postings.ts';
-import { receiptsMade } from './receipts/made-receipts.ts';
-import { type Payment, PaymentEntity, type Refund, RefundEntity } from './entities.ts';
+import { receiptDelay_ms } from '../rules/receipt.ts';
+import { newRowId } from '../platform/database/new-id.ts';
+import { capturedOf } from './holds/rules.ts';
+import { termsOf } from './receipts/rules.ts';
+import {
+  type Payment,
+  PaymentEntity,
+  type Receipt,
+  type Refund,
+  RefundEntity,
+} from './entities.ts';
 
 export const refundNames = propertyNames(RefundEntity);
 
@@ -273,6 +283,50 @@ const eventsOf = (
   const isCounted = change.refund || counted.some((name) => before[name] !== after[name]);
   if (published.length > 0 || !isCounted) return published;
   return [{ ...asSubject(after), stream: null, webhook: null, at }];
+};
+
+// The receipts that a change of a payment makes: with the money that came, and with each refund that
+// succeeded. They are written by the statement of the change, so that there is one for each movement,
+// whatever crashes. Money that came too late, and money that a link had no use for, was taken and goes
+// back: both movements have their receipts.
+
+/** A row for `store-payment.sql`: what it does not have comes from its terms. */
+const receiptRow = (
+  { merchantId, id: paymentId, shopId, mode, currency }: Payment,
+  made: Pick<Receipt, 'type' | 'refundId' | 'termsId' | 'amount'>,
+  now: Temporal.Instant,
+): object =>
+  asRow({
+    ...made,
+    id: newRowId(),
+    merchantId,
+    shopId,
+    mode,
+    paymentId,
+    currency,
+    askAt: now.add({ milliseconds: receiptDelay_ms }),
+    createdAt: now,
+  });
+
+/** The rows of the receipts that a change makes; none for a payment without a receipt. */
+const receiptsMade = (
+  before: Payment,
+  after: Payment,
+  refund: Refund | null,
+  now: Temporal.Instant,
+): readonly object[] => {
+  const rows: object[] = [];
+  const termsId = termsOf(after);
+  if (termsId !== null && before.capturedAt === null && after.capturedAt !== null) {
+    const amount = capturedOf(after);
+    rows.push(receiptRow(after, { type: 'payment', refundId: null, termsId, amount }, now));
+  }
+  if (refund?.status === 'succeeded' && refund.receiptTermsId !== null) {
+    const { id: refundId, amount, receiptTermsId } = refund;
+    const made = { type: 'refund', refundId, amount, termsId: receiptTermsId } as const;
+    rows.push(receiptRow(after, made, now));
+  }
+  return rows;
 };
 
 export const storingOf = (

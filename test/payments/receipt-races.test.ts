@@ -16,7 +16,7 @@ import { recordPayment } from '../../subgraphs/payments/create-payment.ts';
 import type { Payment } from '../../subgraphs/payments/entities.ts';
 import { askReceipts } from '../../subgraphs/payments/receipts/ask-receipts.ts';
 import { closePayment, resendReceipt } from '../../subgraphs/payments/receipts/order-receipt.ts';
-import type { Receipt } from '../../subgraphs/payments/receipts/entities.ts';
+import type { Receipt } from '../../subgraphs/payments/entities.ts';
 import { givenReceipt, type GivenReceipt } from '../../subgraphs/acquirers/receipt-terms.ts';
 import { findReceipts } from '../../subgraphs/payments/receipts/store-receipts.ts';
 import { refundPayment } from '../../subgraphs/payments/refunds/refund-payment.ts';

@@ -7,16 +7,17 @@
  */
 import type { Database } from '../../platform/database/orm.ts';
 import type { BankAnswer, FoundSession } from '../../acquirers/bank.ts';
+import { newRowId } from '../../platform/database/new-id.ts';
 import { asSubject } from '../../rules/event.ts';
 import { minorUnits } from '../../rules/money.ts';
-import { paymentSucceeded } from '../../rules/postings.ts';
+import { paymentSucceeded, refundOpened } from '../../rules/postings.ts';
 import type { FailureCode } from '../../rules/failure-code.ts';
 import { isRefusal, type Refusal } from '../../rules/refusal.ts';
 import { approvalPatch, bankRefMetadata, type Approval, acceptedPatch } from './orders.ts';
-import type { Payment } from '../entities.ts';
+import type { Payment, Refund } from '../entities.ts';
 import { changePayment, statusEvents, type Decision, statusChange } from '../change-payment.ts';
 import { applyWithinBound, heldDecision } from './keep-bound.ts';
-import { isVoided, verified } from '../recurring/verification.ts';
+import { newRefund, refundCreated } from '../refunds/record-refund.ts';
 import { storeTakingUse } from '../links/take-use.ts';
 import { returnLatePayment } from '../refunds/return-late-payment.ts';
 import { askAgain_s, isLastOrder, nextQuestionAboutAbsent, orderState } from '../rules/order.ts';
@@ -30,6 +31,7 @@ import {
 } from '../rules/payment.ts';
 import {
   unpublished,
+  type PaymentChange,
   type PaymentPatch,
   type RatedPayment,
   type PaymentKey,
@@ -93,6 +95,57 @@ const alertOfContradiction = (
     fields: { bank: connector, payment: publicId, code: bankCode, status },
     at,
   });
+};
+
+// A payment that only verified the method. A card is authorised and voided, any other method is charged
+// and refunded. The payment succeeds without a fee and is refunded in the same statement. A voided
+// authorisation moved no money and is not booked; a charge is booked in both directions.
+
+/**
+ * Whether an approval of this payment has moved no money: the bank gave the authorisation up again.
+ */
+export const isVoided = ({ verification, method }: Payment): boolean =>
+  verification && method === 'cards';
+
+const returnOf = (payment: Payment, now: Temporal.Instant): Refund => {
+  const base = { id: newRowId(), amount: payment.amount };
+  const back = { ...base, reason: 'The verification is given back', askAt: now };
+  if (!isVoided(payment)) return newRefund(payment, back, now);
+  const voided = { ...base, reason: 'The verification was voided', askAt: null };
+  return { ...newRefund(payment, voided, now), status: 'succeeded', completedAt: now };
+};
+
+/** The effect of an approved verification: the payment succeeds, and its money returns. */
+const verified = (payment: Payment, answer: Approval, now: Temporal.Instant): PaymentChange => {
+  const amount = minorUnits(payment.amount);
+  const nothing = minorUnits(0n);
+  const refund = returnOf(payment, now);
+  const succeeded = {
+    ...approvalPatch(payment, answer, now),
+    status: 'succeeded',
+    fee: nothing,
+    feeRateBps: 0,
+    finalizedAt: now,
+  } as const;
+  const before = { ...payment, ...succeeded };
+  if (!isVoided(payment)) {
+    return {
+      patch: succeeded,
+      postings: paymentSucceeded({ amount, fee: nothing }),
+      events: (after) => [...statusEvents(after, [refund], now), refundCreated(refund, now)],
+      refund: { row: refund, postings: refundOpened({ amount }) },
+    };
+  }
+  return {
+    patch: { ...succeeded, status: 'refunded', amountRefunded: amount },
+    postings: [],
+    events: (after) => [
+      ...statusEvents(before, [], now),
+      refundCreated(refund, now),
+      ...statusEvents(after, [refund], now),
+    ],
+    refund: { row: refund, postings: [] },
+  };
 };
 
 const approve = (

@@ -11,7 +11,7 @@ import { merchantOf, orThrow } from '../../platform/access/access.ts';
 import { mayReadOfShop } from '../../platform/graph/entities.ts';
 import { pageAddress } from '../../platform/graph/page-address.ts';
 import type { PaymentsDeps } from '../parts.ts';
-import { sellerOf } from '../seller.ts';
+import { sellerOf } from '../caller.ts';
 import type { PaymentLink } from '../entities.ts';
 import { createLink } from './create-link.ts';
 import { shownOf, loadLinks, pageOfLinks } from './store-link.ts';

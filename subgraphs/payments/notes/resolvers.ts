@@ -20,7 +20,7 @@ import { columns, propertyNames } from '../../platform/database/statement.ts';
 import { textMistake } from '../../rules/texts.ts';
 import { lockPayment } from '../lock-payment.ts';
 import { openFindOfPayments } from '../store-payment.ts';
-import { rowsOfPayment } from '../of-payments.ts';
+import { rowsOfPayment } from '../find-payments.ts';
 
 /* Adds a person's note to a payment, and reads the notes of payments. */
 

@@ -14,12 +14,11 @@ import type { Database } from '../../platform/database/orm.ts';
 import { inTransaction } from '../../platform/database/statement.ts';
 import { minorUnits } from '../../rules/money.ts';
 import { isRefusal } from '../../rules/refusal.ts';
-import type { Payment, Refund } from '../entities.ts';
+import type { Receipt, Payment, Refund } from '../entities.ts';
 import { loadPayments, loadRefunds } from '../find-payments.ts';
 import { order_max_s } from '../rules/order.ts';
 import { inPaymentTrace } from '../store-payment.ts';
 import { applyReceiptAnswer } from './apply-receipt-answer.ts';
-import type { Receipt } from './entities.ts';
 import { plannedReceipt } from './rules.ts';
 import { leaseReceipts, receiptAsks } from './store-receipts.ts';
 

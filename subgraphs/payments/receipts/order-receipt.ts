@@ -19,10 +19,9 @@ import { isUuid } from '../../rules/ids.ts';
 import { receiptDelay_ms, shownTerms, sumMistake } from '../../rules/receipt.ts';
 import { isRefusal, refuse, type Refusal } from '../../rules/refusal.ts';
 import { actingOf, isOfCaller, type PaymentCaller } from '../caller.ts';
-import type { Payment } from '../entities.ts';
+import { ReceiptEntity, type Receipt, type Payment } from '../entities.ts';
 import { capturedOf } from '../holds/rules.ts';
 import { lockPayment } from '../lock-payment.ts';
-import { ReceiptEntity, type Receipt } from './entities.ts';
 import { isPrepaid } from './rules.ts';
 import { findReceipts, loadReceipts, lockReceipt, moveReceipt } from './store-receipts.ts';
 

@@ -1,24 +1,12 @@
 /** Whether a movement of a part of a payment needs a receipt. */
 import { openReadTerms, givenReceipt, type GivenReceipt } from '../../acquirers/receipt-terms.ts';
-import { ShopEntity } from '../../platform/database/entities.ts';
-import { emOn } from '../../platform/database/orm-connections.ts';
 import type { Runner } from '../../platform/database/statement.ts';
 import { receiptMistake, type ReceiptInput } from '../../rules/receipt.ts';
 import { type Refusal, refuse } from '../../rules/refusal.ts';
-import { type PaymentCaller, isOfCaller } from '../caller.ts';
+import { type PaymentCaller, isOfCaller, shopDemand } from '../caller.ts';
 import { loadPayments } from '../find-payments.ts';
 import type { PaymentsDeps } from '../parts.ts';
 import { termsOf, type Receipted } from './rules.ts';
-
-/** What a shop demands; null without the shop. */
-export const shopDemand = async (
-  runner: Runner,
-  { merchantId, shopId }: Pick<PaymentCaller, 'merchantId' | 'shopId'>,
-): Promise<{ readonly receiptsRequired?: true } | null> => {
-  const only = { fields: ['receiptsRequired'] } as const;
-  const shop = await emOn(runner).findOne(ShopEntity, { merchantId, id: shopId }, only);
-  return shop && (shop.receiptsRequired ? { receiptsRequired: true } : {});
-};
 
 /** What the caller's shop demands: a key brings it along, for a person the shop is read. */
 const demandOf = async (

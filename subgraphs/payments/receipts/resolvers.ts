@@ -10,10 +10,10 @@ import { isRefusal, refuse } from '../../rules/refusal.ts';
 import { merchantOf, orThrow } from '../../platform/access/access.ts';
 import { mayReadOfShop } from '../../platform/graph/entities.ts';
 import { callerOf } from '../caller.ts';
-import { paymentOfRow, rowsOfPayment } from '../of-payments.ts';
+import { paymentOfRow, rowsOfPayment } from '../find-payments.ts';
 import type { PaymentsDeps } from '../parts.ts';
 import { closePayment, resendReceipt } from './order-receipt.ts';
-import type { Receipt } from './entities.ts';
+import type { Receipt } from '../entities.ts';
 import { givenReceipt } from '../../acquirers/receipt-terms.ts';
 import { customerOf, findReceipts, loadReceipts, pageOfReceipts } from './store-receipts.ts';
 

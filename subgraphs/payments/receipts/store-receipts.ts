@@ -1,4 +1,4 @@
-/** Reading and moving receipts. They are made with their movements (`made-receipts`). */
+/** Reading and moving receipts. They are made with their movements (`store-payment`). */
 import { raw } from '@mikro-orm/core';
 import { receiptJson } from '../../../schema/wire.ts';
 import { rfc3339 } from '../../../schema/rfc3339.ts';
@@ -19,7 +19,7 @@ import { insertEvents, type OutboxEvent } from '../../platform/events/outbox.ts'
 import { asSubject } from '../../rules/event.ts';
 import { receiptStatuses, type ReceiptCustomer, nobody } from '../../rules/receipt.ts';
 import { openFindOfPayments } from '../store-payment.ts';
-import { ReceiptEntity, type Receipt } from './entities.ts';
+import { ReceiptEntity, type Receipt } from '../entities.ts';
 
 const receiptColumns = columns(propertyNames(ReceiptEntity));
 
