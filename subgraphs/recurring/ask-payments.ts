@@ -11,58 +11,36 @@ import type {
   CancelRecurringPaymentMutation,
   ReadRecurringPaymentsQuery,
   RecurringPaymentFieldsFragment,
+  RecurringPaymentInput,
   RecurringPaymentReference,
 } from '../../schema/generated/asked-of-payments.ts';
 import { readInternalOperations } from '../../schema/sources.ts';
 import { isFailureCode, type FailureCode } from '../rules/failure-code.ts';
-import type { Mode } from '../rules/mode.ts';
 import type { RecurringKind, SavableMethod } from '../rules/recurring.ts';
 import { refuse, type Refusal } from '../rules/refusal.ts';
 import { lazily } from '../platform/graph/lazily.ts';
 import type { Call } from '../platform/access/principal.ts';
 import type { PreparedDocument, SubgraphExecutor } from '../platform/graph/subgraph.ts';
 
-/** The owner and purpose of the payment. */
-interface Request {
-  readonly merchantId: string;
-  readonly shopId: string;
-  readonly mode: Mode;
-  /**
-   * Identifies the payment permanently: derive it from the purpose, as
-   * `subscription/<id>/<period>/<attempt>`. Up to 200 characters.
-   */
-  readonly idempotencyKey: string;
-  /** Minor units. */
+/**
+ * A payment to ask for. Its key identifies it permanently: it is derived from the purpose, as
+ * `subscription/<id>/<period>/<attempt>`.
+ */
+type Request<Kind extends RecurringKind> = Omit<RecurringPaymentInput, 'amount' | 'kind'> & {
   readonly amount: bigint;
-  readonly currency: string;
-  readonly tokenId: string;
-  readonly subscriptionId: string | null;
-  readonly customerRef: string;
-  /** Whose terms its receipt has (`acquirers/receipt-terms`); null: it has no receipt. */
-  readonly receiptTermsId: string | null;
-  /** The pairs that its payment carries; null: none. */
-  readonly metadata: Record<string, string> | null;
-}
+  readonly kind: Kind;
+};
 
 /** A payment that binds a method: the buyer completes it on the hosted page. */
-export interface BindingRequest extends Request {
-  readonly kind: 'token_bind' | 'subscription_init';
+export type BindingRequest = Request<'token_bind' | 'subscription_init'> & {
   readonly method: SavableMethod;
-  /** 1 RUB (`verificationAmount`) that only proves the method and is voided or given back. */
-  readonly verification: boolean;
-  readonly returnUrl: string | null;
-  readonly description: string | null;
-}
+};
 
 /** A charge of a saved method, without the buyer. */
-interface ChargeRequest extends Request {
-  readonly kind: 'token_charge' | 'subscription_charge';
-  /** The token's `savedReference`. */
-  readonly savedReference: string;
-  /** Null: payments make one. */
-  readonly orderId: string | null;
-  readonly description: string | null;
-}
+type ChargeRequest = Omit<
+  Request<'token_charge' | 'subscription_charge'>,
+  'method' | 'verification'
+> & { readonly savedReference: string };
 
 /** A payment of a saved method as it is now. `cardMask` is the last 4 digits behind a mask. */
 export interface RecurringPayment extends Omit<

@@ -31,7 +31,6 @@ import { schedulePeriods } from '../../subgraphs/recurring/rules/schedule.ts';
 import type { SubscriptionInput } from '../../subgraphs/recurring/rules/start.ts';
 import { startSubscription } from '../../subgraphs/recurring/subscriptions/start-subscription.ts';
 import type { Subscription } from '../../subgraphs/recurring/entities.ts';
-import { testCustomers } from '../support/customers.ts';
 import { granted } from '../support/granted.ts';
 import { log, type Harness } from './harness.ts';
 
@@ -49,12 +48,8 @@ export const start = (
   input: SubscriptionInput,
   idempotency?: string,
 ) => {
-  const parts = {
-    pool: harness.database.pool,
-    customers: testCustomers,
-    payments: harness.payments,
-    policies: harness.lists,
-  };
+  const { parts: own, payments, lists: policies } = harness;
+  const parts = { ...own, payments, policies };
   const request = {
     input,
     idempotency: idempotency === undefined ? null : { key: idempotency },

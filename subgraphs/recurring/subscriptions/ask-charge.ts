@@ -47,7 +47,6 @@ export const bindSubscription = (
     // A trial begins without a charge, so there is no receipt.
     receiptTermsId: isTrial ? null : subscription.receiptTermsId,
     returnUrl: subscription.returnUrl,
-    description: null,
     metadata: subscription.metadata,
   } as const;
   return startBinding({ payments }, token, binding, requestId);
@@ -74,8 +73,6 @@ export const askCharge = (
     idempotencyKey,
     amount,
     currency,
-    orderId: null,
-    description: null,
     receiptTermsId: subscription.receiptTermsId,
     metadata: subscription.metadata,
   });

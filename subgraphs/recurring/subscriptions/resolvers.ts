@@ -108,27 +108,23 @@ const answer = <Name extends string>(__typename: Name, result: Subscription | Re
   isRefusal(result) ? result : { __typename, subscription: result };
 
 export const subscriptionMutations = ({
-  database,
-  customers,
-  payments,
   policies,
   clocks,
+  ...parts
 }: SubscriptionDeps): MutationResolvers => ({
   subscriptionCreate: async (_, { input, idempotency }, { principal, now, requestId }) => {
-    const lists = await policies.current();
-    const parts = { pool: database.pool, customers, payments, policies: lists };
-    const started = await startSubscription(
-      parts,
-      keyOf(principal),
-      { input, idempotency, requestId },
-      now(),
-    );
+    const deps = { ...parts, policies: await policies.current() };
+    const request = { input, idempotency, requestId };
+    const started = await startSubscription(deps, keyOf(principal), request, now());
     if (isRefusal(started)) return started;
     const { replayed, ...rest } = started;
     return { __typename: 'SubscriptionCreated', ...rest, idempotent: replayed };
   },
   subscriptionCancel: async (_, { id, reason = null, merchantId }, context) => {
-    const { pool } = database;
+    const {
+      database: { pool },
+      payments,
+    } = parts;
     const { principal, requestId, now } = context;
     const find = async (key: EntityReference) => (await loadSubscriptions(pool, [key]))[0] ?? null;
     const asked = { id, merchantId, reason };
@@ -150,7 +146,7 @@ export const subscriptionMutations = ({
   subscriptionPause: async (_, { merchantId, id, reason }, context) =>
     answer(
       'SubscriptionPaused',
-      await pauseSubscription(database, context, {
+      await pauseSubscription(parts.database, context, {
         ...(await timed(clocks, context, merchantId, id)),
         reason: reason ?? null,
       }),
@@ -158,7 +154,11 @@ export const subscriptionMutations = ({
   subscriptionResume: async (_, { merchantId, id }, context) =>
     answer(
       'SubscriptionResumed',
-      await resumeSubscription(database, context, await timed(clocks, context, merchantId, id)),
+      await resumeSubscription(
+        parts.database,
+        context,
+        await timed(clocks, context, merchantId, id),
+      ),
     ),
 });
 

@@ -14,7 +14,6 @@ import {
 } from '../../platform/database/idempotency.ts';
 import { emOn } from '../../platform/database/orm-connections.ts';
 import { inTransaction } from '../../platform/database/statement.ts';
-import type { CustomerVault } from '../../platform/database/kept-keys.ts';
 import {
   forgetTerms,
   givenReceipt,
@@ -28,8 +27,7 @@ import { receiptMistake, sumMistake } from '../../rules/receipt.ts';
 import { isRefusal, refuse, type Refusal } from '../../rules/refusal.ts';
 import type { KeyPrincipal } from '../../platform/access/principal.ts';
 import { bindSubscription, firstAmount } from './ask-charge.ts';
-import type { Payments } from '../ask-payments.ts';
-import { pendingToken } from '../tokens/bind-token.ts';
+import { pendingToken, type TokenDeps } from '../tokens/bind-token.ts';
 import { leaseFrom } from './begin-charges.ts';
 import {
   SubscriptionChargeEntity,
@@ -46,13 +44,6 @@ import {
   type SubscriptionTerms,
 } from '../rules/start.ts';
 import { noteAsked } from './store-subscription.ts';
-
-interface StartingDeps {
-  readonly pool: pg.Pool;
-  readonly customers: Pick<CustomerVault, 'seal'>;
-  readonly payments: Payments;
-  readonly policies: PolicyLists;
-}
 
 interface StartRequest {
   readonly input: SubscriptionInput;
@@ -166,7 +157,14 @@ const policyRefusal = (
  * `idempotent_in_progress`.
  */
 export const startSubscription = async (
-  deps: StartingDeps,
+  {
+    database: { pool },
+    customers,
+    payments,
+    policies,
+  }: TokenDeps & {
+    readonly policies: PolicyLists;
+  },
   key: KeyPrincipal,
   { input, idempotency, requestId }: StartRequest,
   now: Temporal.Instant,
@@ -175,7 +173,6 @@ export const startSubscription = async (
   if (claim && isRefusal(claim)) return claim;
   const terms = subscriptionTerms(input);
   if (isRefusal(terms)) return terms;
-  const { pool, customers, payments, policies } = deps;
   const receipt = givenReceipt(customers, input.receipt, now);
   if (receipt && isRefusal(receipt)) return receipt;
   const sums = receipt && sumMistake(receipt.terms, terms.amount);

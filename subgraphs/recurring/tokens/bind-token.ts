@@ -155,11 +155,8 @@ export const createToken = async (
     amount,
     currency: defaultCurrency,
     verification,
-    subscriptionId: null,
     receiptTermsId: receipt && made.id,
     returnUrl,
-    description: null,
-    metadata: null,
   } as const;
   const bound = await answerUnderKey(
     pool,

@@ -89,7 +89,7 @@ const ask = async (
   if (savedReference === null) throw new Error(`token ${tokenId} is active without a saved method`);
   const { amount, orderId, description, metadata = null } = terms;
   const receiptTermsId = receipt && chargeId;
-  const whose = { merchantId, shopId, mode, customerRef, tokenId, subscriptionId: null };
+  const whose = { merchantId, shopId, mode, customerRef, tokenId };
   const what = {
     kind: 'token_charge',
     amount,
