@@ -5,7 +5,7 @@ import { instant } from '../platform/database/instant.ts';
 import type { Row } from '../platform/database/statement.ts';
 import type { WebhookEvent } from '../rules/event.ts';
 import type { Mode } from '../rules/mode.ts';
-import type { WebhookFault } from './webhooks/faults.ts';
+import type { WebhookFault } from './webhooks/webhook-target.ts';
 
 /**
  * A key is found by its digest before its merchant is known, so this table has a key over all

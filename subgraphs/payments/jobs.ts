@@ -87,15 +87,15 @@ export const receiveCallbacks = async (
     ({ merchantId, operationId }) => `${merchantId}/${operationId}`,
   );
   const { task } = simulatorCallbacks;
-  const subjectOf = ([name]: readonly [string, unknown]) => ({
-    merchantId: name.slice(0, name.indexOf('/')),
-    subjectId: name.slice(name.indexOf('/') + 1),
+  const subjectOf = ([first]: readonly PlannedCallback[]) => ({
+    merchantId: first?.merchantId ?? '',
+    subjectId: first?.operationId ?? '',
   });
   await eachAlone(
     database.pool,
     { task, limit: paymentsAtOnce, subjectOf },
-    [...byPayment],
-    ([, callbacks]) => receiveOne(database, banks, callbacks, now),
+    [...byPayment.values()],
+    (callbacks) => receiveOne(database, banks, callbacks, now),
   );
   return due.length;
 };

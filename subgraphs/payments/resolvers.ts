@@ -140,7 +140,7 @@ const holdMutations = (deps: ReadingDeps): MutationResolvers => {
       const request = { ...asked, requestId, idempotency };
       const captured = await capturePayment(database, banks, calling.caller, request, calling.now);
       if (isRefusal(captured)) return captured;
-      const { payment, replayed } = captured;
+      const { made: payment, replayed } = captured;
       if (!replayed) changed(payment, calling.now);
       return { __typename: 'PaymentCaptured', payment, idempotent: replayed };
     },

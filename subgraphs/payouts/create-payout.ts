@@ -55,11 +55,7 @@ export interface Creating {
   readonly now: () => Temporal.Instant;
 }
 
-export interface CreatedPayout {
-  readonly payout: Payout;
-  /** Whether an earlier call with the same key created it. */
-  readonly replayed: boolean;
-}
+type Answer = Created<Payout> | Refusal;
 
 /** `scope_required` when the key's scopes do not allow the payout; otherwise null. */
 export const lacksScope = ({ scopes }: KeyPrincipal, method: PayoutMethod): Refusal | null =>
@@ -123,8 +119,6 @@ interface PayoutOpening extends Omit<CallClaim, 'caller'> {
   readonly draft: Draft | Refusal;
 }
 
-type Answer = Created<Payout> | Refusal;
-
 const openOne = async (
   client: pg.PoolClient,
   { caller, method, draft, at }: PayoutOpening,
@@ -135,7 +129,7 @@ const openOne = async (
   return isRefusal(opened) ? opened : (opened[0] ?? refuse('bad_request', 'nothing to pay out'));
 };
 
-const openAlone = (pool: pg.Pool, opening: PayoutOpening): Promise<Created<Payout> | Refusal> => {
+const openAlone = (pool: pg.Pool, opening: PayoutOpening): Promise<Answer> => {
   const { merchantId } = opening.caller;
   const find = async (id: string): Promise<Payout | null> =>
     (await loadPayouts(pool, [{ merchantId, id }]))[0] ?? null;
@@ -218,7 +212,7 @@ export const createPayout = async (
   creating: Creating,
   input: PayoutInput,
   idempotency: IdempotencyArgument,
-): Promise<CreatedPayout | Refusal> => {
+): Promise<Answer> => {
   const since_ms = performance.now();
   const { key, now } = creating;
   const method = input.method ?? 'payouts_sbp';
@@ -241,9 +235,7 @@ export const createPayout = async (
   const claimed = { caller: key, claim: claim && keyedClaim(deps, claim), resourceId: id };
   const making = openPayout(pool, { ...claimed, at: now(), method, draft });
   const created = await withinBound(making, beyondBound);
-  if (isRefusal(created)) return created;
-  if (created.replayed || isRefusal(ready))
-    return { payout: created.made, replayed: created.replayed };
+  if (isRefusal(created) || created.replayed || isRefusal(ready)) return created;
   const { recipient } = terms;
   // Workers send the other methods to the bank, even if the call is repeated meanwhile.
   const payout =
@@ -252,5 +244,7 @@ export const createPayout = async (
           payCard(deps, ready.bank, { payout: created.made, recipient, since_ms, now }),
         )
       : created.made;
-  return payout.failReason === 'bank_unknown' ? routerError(payout) : { payout, replayed: false };
+  return payout.failReason === 'bank_unknown'
+    ? routerError(payout)
+    : { made: payout, replayed: false };
 };

@@ -10,6 +10,7 @@ import type {
 import { openSbpDirectory, type SbpDirectory } from '../acquirers/sbp-banks.ts';
 import { isOfAll, keyOf, merchantOf, orThrow } from '../platform/access/access.ts';
 import { writeEntry } from '../platform/database/audit.ts';
+import type { Created } from '../platform/database/idempotency.ts';
 import { openKnownMerchants } from '../platform/database/known-merchants.ts';
 import { foundTotalField, totalField, exactly, oneOf } from '../platform/database/lists.ts';
 import type { Database } from '../platform/database/orm.ts';
@@ -25,7 +26,7 @@ import { isRefusal, refuse, type Refusal } from '../rules/refusal.ts';
 import { draftFields, draftMutations, draftQueries, type DraftsDeps } from './drafts/resolvers.ts';
 import { payoutDrafts } from './drafts/create-draft.ts';
 import { createPayoutBatch } from './create-payout-batch.ts';
-import { createPayout, type CreatedPayout } from './create-payout.ts';
+import { createPayout } from './create-payout.ts';
 import { PayoutEntity, type Payout } from './entities.ts';
 import {
   loadPayouts,
@@ -80,7 +81,7 @@ const openWorthAsking = (): ((payout: Payout) => boolean) => {
 };
 
 /** The response to a create. A replay shows the payout as it is now. */
-const createdView = ({ banks }: DraftsDeps, { payout, replayed }: CreatedPayout) => {
+const createdView = ({ banks }: DraftsDeps, { made: payout, replayed }: Created<Payout>) => {
   const bank = banks.bankOf(payout);
   return {
     __typename: 'PayoutCreated' as const,
@@ -167,7 +168,7 @@ const mutations = (deps: DraftsDeps, directory: SbpDirectory): MutationResolvers
     // A router error leaves a failed payout with its events.
     if (!isRefusal(created) || created.code === 'router_error') deps.wakeRelay();
     if (isRefusal(created)) return created;
-    if (!created.replayed && created.payout.status === 'pending') deps.wakeSenders();
+    if (!created.replayed && created.made.status === 'pending') deps.wakeSenders();
     return createdView(deps, created);
   },
   payoutBatchCreate: async (_, { method, items, idempotency }, { principal, now }) => {

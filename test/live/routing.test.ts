@@ -162,7 +162,7 @@ describe('two acquirers behind the routes of one shop', () => {
         input,
         null,
       ),
-    ).payout;
+    ).made;
   const send = (banks: Banks, at = start): Promise<number> =>
     sendDuePayouts(parts(banks), () => at);
   /** Later, until it is paid: a planned fault may still stand in line. */

@@ -39,7 +39,7 @@ test('a capture that its bank has not answered counts since its order, with what
   // The simulator gives no answer to an amount that ends with 06.
   const request = { paymentId: held.id, amount: 9_006n };
   const now = made.add({ hours: 1 });
-  const { payment } = granted(await capturePayment(database, banks, key, request, now));
+  const { made: payment } = granted(await capturePayment(database, banks, key, request, now));
   assert.equal(payment.status, 'authorized');
   assert.deepEqual(await holds(), ['{age="10m"} 1', '_minor_units{age="10m"} 9006']);
 

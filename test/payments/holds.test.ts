@@ -12,10 +12,8 @@ import { isRefusal, type Refusal } from '../../subgraphs/rules/refusal.ts';
 import type { KeyPrincipal } from '../../subgraphs/platform/access/principal.ts';
 import type { Payment } from '../../subgraphs/payments/entities.ts';
 import { askBank } from '../../subgraphs/payments/bank-answers/ask-bank.ts';
-import {
-  capturePayment,
-  type CapturedPayment,
-} from '../../subgraphs/payments/holds/capture-payment.ts';
+import { capturePayment } from '../../subgraphs/payments/holds/capture-payment.ts';
+import type { Created } from '../../subgraphs/platform/database/idempotency.ts';
 import { cancelOrRelease, endHolds } from '../../subgraphs/payments/cancel-payment.ts';
 import { capturedOf } from '../../subgraphs/payments/holds/rules.ts';
 import { findPayment } from '../../subgraphs/payments/store-payment.ts';
@@ -124,7 +122,7 @@ test('a capture that the balance has no room for is turned down, at the bank, to
   const refused = await capture(10_000n);
   assert.equal(codeOf(refused), 'capture_declined', JSON.stringify(refused));
   assert.equal((await stored(payment)).status, 'authorized');
-  assert.equal(granted(await capture(5_000n)).payment.status, 'succeeded');
+  assert.equal(granted(await capture(5_000n)).made.status, 'succeeded');
   const { rows } = await database.pool.query(
     'select amount::text, failure_code from simulator_hold_order where payment_id = $1 order by simulator_hold_order.amount',
     [payment.id],
@@ -159,7 +157,7 @@ describe('a capture under a key', () => {
     const made = all.map((one) => granted<Exclude<typeof one, Refusal>>(one));
     assert.equal(made.filter(({ replayed }) => !replayed).length, 1);
     const again = granted(await capture(4_000n));
-    assert.deepEqual([again.replayed, again.payment.status], [true, 'succeeded']);
+    assert.deepEqual([again.replayed, again.made.status], [true, 'succeeded']);
     assert.equal(codeOf(await capture(5_000n)), 'idempotent_conflict');
     assert.equal(codeOf(await capture(4_000n, 'c-2')), 'payment_not_authorized');
     const { rows } = await database.pool.query(
@@ -198,8 +196,8 @@ describe('a capture under a key', () => {
       );
       assert.deepEqual(
         answers
-          .map((one) => granted<CapturedPayment>(one))
-          .map((one) => [one.payment.status, capturedOf(one.payment), one.replayed]),
+          .map((one) => granted<Created<Payment>>(one))
+          .map((one) => [one.made.status, capturedOf(one.made), one.replayed]),
         answers.map((_, index) => [status, captured, index > 0]),
       );
     }
@@ -226,12 +224,12 @@ describe('a capture under a key', () => {
     const own = openBanks({ ...simulator, ...bank }, database.pool);
     const capture = async (seconds: number) => {
       const request = { paymentId: payment.id, amount: null, idempotency: { key: 'c-1' } };
-      return granted<CapturedPayment>(
+      return granted<Created<Payment>>(
         await capturePayment(database, own, key, request, start.add({ seconds })),
       );
     };
     const first = await capture(10);
-    assert.deepEqual([first.payment.status, first.replayed], ['authorized', false]);
+    assert.deepEqual([first.made.status, first.replayed], ['authorized', false]);
     const { merchantId, id: paymentId } = payment;
     granted(await askBank(database, own, { merchantId, paymentId }, start.add({ seconds: 60 })));
     assert.equal((await stored(payment)).holdOrder, null);

@@ -211,7 +211,7 @@ class Life {
     const request = { paymentId: this.#of(name).id, amount: asked };
     const { database } = this.#migrated;
     const captured = await capturePayment(database, this.#banks, this.#key, request, this.#now);
-    return this.#seen(isRefusal(captured) ? captured : captured.payment);
+    return this.#seen(isRefusal(captured) ? captured : captured.made);
   }
 
   async #hold(name: string): Promise<string> {

@@ -213,7 +213,7 @@ describe('a bank that does not answer', () => {
     const order = async (): Promise<Payout> => {
       now = at(0);
       const creating = { key, policies: noPolicies, now: () => now };
-      return granted(await createPayout(parts, creating, { amount: 100n, ...card }, null)).payout;
+      return granted(await createPayout(parts, creating, { amount: 100n, ...card }, null)).made;
     };
     const slow = await order();
     for (const second of [20, 30, 50]) await harness.send(at(second), parts.banks);

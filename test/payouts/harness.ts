@@ -10,7 +10,7 @@ import { openBanks, type Banks } from '../../subgraphs/acquirers/route.ts';
 import { openSimulator } from '../../subgraphs/acquirers/simulator/simulator.ts';
 import type { PolicyLists } from '../../subgraphs/platform/policies/policies.ts';
 import { noPolicies } from '../support/no-policies.ts';
-import type { Refusal } from '../../subgraphs/rules/refusal.ts';
+import { isRefusal, type Refusal } from '../../subgraphs/rules/refusal.ts';
 import type { KeyPrincipal } from '../../subgraphs/platform/access/principal.ts';
 import { createPayout, type CreatingDeps } from '../../subgraphs/payouts/create-payout.ts';
 import type { Payout } from '../../subgraphs/payouts/entities.ts';
@@ -91,7 +91,7 @@ export class Harness {
     );
   }
 
-  create(
+  async create(
     key: KeyPrincipal,
     input: PayoutInput,
     idempotency: IdempotencyArgument = null,
@@ -101,7 +101,10 @@ export class Harness {
       now = start,
     }: { parts?: CreatingDeps; policies?: PolicyLists; now?: Temporal.Instant } = {},
   ): Promise<{ payout: Payout; replayed: boolean } | Refusal> {
-    return createPayout(parts, { key, policies, now: () => now }, input, idempotency);
+    const creating = { key, policies, now: () => now };
+    const created = await createPayout(parts, creating, input, idempotency);
+    if (isRefusal(created)) return created;
+    return { payout: created.made, replayed: created.replayed };
   }
 
   async made(key: KeyPrincipal, input: PayoutInput): Promise<Payout> {

@@ -15,7 +15,7 @@ import {
   type DeliveryLimits,
   type Message,
 } from './deliveries.ts';
-import type { WebhookFault } from './faults.ts';
+import type { WebhookFault } from './webhook-target.ts';
 import { signedHeaders } from './requests.ts';
 import { type Answer, postWebhook } from './post-webhook.ts';
 import {

@@ -5,7 +5,7 @@
 import type { Dispatcher } from 'undici';
 import { webhookAnswerKept_max_chars, webhookAnswerRead_max_bytes } from './rules.ts';
 import { errorCode } from '../../platform/tracing/error-code.ts';
-import { faultOf, type WebhookFault } from './faults.ts';
+import { faultOf, type WebhookFault } from './webhook-target.ts';
 
 /** The receiver's answer, or why there is none. */
 export interface Answer {

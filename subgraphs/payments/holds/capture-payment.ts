@@ -41,13 +41,6 @@ interface CaptureRequest {
   readonly idempotency?: IdempotencyArgument;
 }
 
-/** A payment after its capture. */
-export interface CapturedPayment {
-  readonly payment: Payment;
-  /** Whether an earlier call with the same key captured it. */
-  readonly replayed: boolean;
-}
-
 /** Writes the order, with its audit entry, under the payment's lock. */
 const orderCapture = async (
   client: pg.PoolClient,
@@ -133,7 +126,7 @@ export const capturePayment = async (
   caller: PaymentCaller,
   request: CaptureRequest,
   now: Temporal.Instant,
-): Promise<CapturedPayment | Refusal> => {
+): Promise<Created<Payment> | Refusal> => {
   const { paymentId, amount, receipt = null, idempotency } = request;
   const named = { paymentId, amount, ...(receipt ? { receipt: receipt.terms } : {}) };
   const claim = claimOf(idempotency, 'paymentCapture', named, true);
@@ -160,8 +153,7 @@ export const capturePayment = async (
     return payment && !isTurnedDown(payment) ? orderOnce() : again;
   };
   const ordered = await orderOnce();
-  if (isRefusal(ordered)) return ordered;
-  if (ordered.replayed) return { payment: ordered.made, replayed: true };
-  const payment = await answerUnderKey(pool, claimed, () => sendCapture(database, banks, key, now));
-  return isRefusal(payment) ? payment : { payment, replayed: false };
+  if (isRefusal(ordered) || ordered.replayed) return ordered;
+  const made = await answerUnderKey(pool, claimed, () => sendCapture(database, banks, key, now));
+  return isRefusal(made) ? made : { made, replayed: false };
 };
