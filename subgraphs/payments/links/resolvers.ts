@@ -14,8 +14,7 @@ import type { PaymentsDeps } from '../parts.ts';
 import { sellerOf } from '../caller.ts';
 import type { PaymentLink } from '../entities.ts';
 import { createLink } from './create-link.ts';
-import { shownOf, loadLinks, pageOfLinks } from './store-link.ts';
-import { deactivateLink } from './end-links.ts';
+import { deactivateLink, shownOf, loadLinks, pageOfLinks } from './store-link.ts';
 import { findLinkPage, payLink, timeOfLink } from './pay-link.ts';
 import { isOpen } from './rules.ts';
 

@@ -1,8 +1,10 @@
-/** Reading and writing payment links. */
+/** Reading, writing and ending payment links. */
 import { rfc3339 } from '../../../schema/rfc3339.ts';
 import { scalars } from '../../../schema/scalars.ts';
 import { linkJson, type LinkFields } from '../../../schema/wire.ts';
-import { dueOn } from '../../platform/clock/due.ts';
+import { dueOn, workDue, type Timeline } from '../../platform/clock/due.ts';
+import { writeEntry, type Acting } from '../../platform/database/audit.ts';
+import type { Database } from '../../platform/database/orm.ts';
 import { loadByKey, lockByKey, type RowKey } from '../../platform/database/batch-calls.ts';
 import type { RowFilter } from '../../platform/database/list-statements.ts';
 import { ShopEntity } from '../../platform/database/entities.ts';
@@ -10,6 +12,7 @@ import { openList } from '../../platform/database/lists.ts';
 import { emOn } from '../../platform/database/orm-connections.ts';
 import {
   columns,
+  inTransaction,
   propertyNames,
   run,
   type Runner,
@@ -18,9 +21,10 @@ import {
 import type { OutboxEvent } from '../../platform/events/outbox.ts';
 import { asSubject } from '../../rules/event.ts';
 import { nobody, type ShownTerms } from '../../rules/receipt.ts';
+import { isRefusal, refuse, type Refusal } from '../../rules/refusal.ts';
 import { LinkPaymentEntity, PaymentLinkEntity, type PaymentLink } from '../entities.ts';
 import { publicAmount } from '../find-payments.ts';
-import { linkStatuses } from './rules.ts';
+import { isOpen, linkStatuses } from './rules.ts';
 
 const linkNames = propertyNames(PaymentLinkEntity);
 const linkColumns = columns(linkNames);
@@ -57,7 +61,7 @@ export const findLinkByAddress = async (runner: Runner, id: string): Promise<Lin
 };
 
 /** A link, locked until the transaction ends. */
-export const lockLink = lockByKey<PaymentLink>('payment_link', linkColumns);
+const lockLink = lockByKey<PaymentLink>('payment_link', linkColumns);
 
 /** The link that a payment was made through, likewise; null when it was made through none. */
 export const lockLinkOfPayment = async (
@@ -143,3 +147,47 @@ export const madeThrough = (linkId: string | null | undefined): RowFilter => ({
       and through.payment_id = payment.id and through.link_id::text = ${parameter})`,
   value: linkId?.toLowerCase(),
 });
+
+// How links end: by their merchant, or by time.
+
+/**
+ * Ends a link for its merchant, or for a person in the console, which is audited. An ended link
+ * stays as it is. Refuses with `not_found` what `mayChange` rejects. `at` is the time of the link's
+ * shop. Payments that were begun can still be paid.
+ */
+export const deactivateLink = (
+  { pool }: Database,
+  acting: Acting,
+  key: { readonly merchantId: string; readonly id: string },
+  mayChange: (link: PaymentLink) => boolean,
+  at: Temporal.Instant,
+): Promise<PaymentLink | Refusal> =>
+  inTransaction(
+    pool,
+    async (client): Promise<PaymentLink | Refusal> => {
+      const link = await lockLink(client, key);
+      if (!link || !mayChange(link)) return refuse('not_found', 'there is no such link');
+      if (!isOpen(link, at)) return link;
+      const ended: PaymentLink = { ...link, status: 'deactivated', finalizedAt: at };
+      await moveLink(client, ended);
+      const { merchantId, id } = link;
+      await writeEntry(
+        client,
+        acting,
+        { action: 'link.deactivate', merchantId, id },
+        { before: { status: link.status }, after: { status: ended.status } },
+      );
+      return ended;
+    },
+    (answer) => !isRefusal(answer),
+  );
+
+/** Expires the links that are due on a timeline. Gives how many there were. */
+export const expireLinks = (
+  { pool }: Database,
+  clock: () => Temporal.Instant,
+  timeline: Timeline = null,
+): Promise<number> =>
+  workDue(pool, linkLives, clock, timeline, (client, link, now) =>
+    moveLink(client, { ...link, status: 'expired', finalizedAt: now }),
+  );
