@@ -131,12 +131,7 @@ const askOnceMore = async (
     for (const key of left) await askBank(database, banks, key, now).catch(() => {});
   };
   const answers = Promise.all(Array.from({ length: Math.min(questionsAtOnce, due.length) }, ask));
-  const patience = new AbortController();
-  await Promise.race([
-    answers,
-    delay(answersPatience_ms, undefined, { signal: patience.signal }).catch(() => {}),
-  ]);
-  patience.abort();
+  await Promise.race([answers, delay(answersPatience_ms, undefined, { ref: false })]);
 };
 
 /** One round of sessions, at most so many, each asked about first; gives how many were due. */

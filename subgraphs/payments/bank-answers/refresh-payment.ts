@@ -79,12 +79,7 @@ export const openRefresh = (deps: RefreshingDeps): Refresh => {
     askedAt_ms.set(payment.id, performance.now());
     // A failed query counts as no answer; the schedule repeats it.
     const asking = askAbout(deps, payment, now).catch(() => false);
-    const patience = new AbortController();
-    const asked = await Promise.race([
-      asking,
-      delay(patience_ms, true, { signal: patience.signal }).catch(() => true),
-    ]);
-    patience.abort();
+    const asked = await Promise.race([asking, delay(patience_ms, true, { ref: false })]);
     if (!asked) return payment;
     deps.wakeRelay();
     return (await loadPayments(deps.database.pool, [payment]))[0] ?? payment;
