@@ -185,7 +185,8 @@ const relayBatches = async (
     if (batch) numberedAt_ms = performance.now();
     wait_ms = batch ? poll_ms.shortest : Math.min(wait_ms * 2, poll_ms.longest);
     await wakeSignal.wait(wait_ms);
-    if (performance.now() - numberedAt_ms < rest_ms) await sleep(rest_ms);
+    const rested_ms = performance.now() - numberedAt_ms;
+    if (rested_ms < rest_ms) await sleep(rest_ms - rested_ms);
   }
   // The lock outlives what it has sent.
   await Promise.all(announcements);
