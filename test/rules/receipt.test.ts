@@ -40,6 +40,14 @@ const mistake = (input: ReceiptInput, at = now): string | null => {
   return isRefusal(terms) ? terms.message : null;
 };
 
+test('an empty phone or INN of a customer is refused', () => {
+  const email = 'a@b.example';
+  const of = (customer: object) => mistake(given({}, { customer: { email, ...customer } }));
+  assert.match(of({ phone: '' }) ?? '', /customer\.phone: expected \+7/);
+  assert.match(of({ inn: '' }) ?? '', /customer\.inn: expected 10 or 12 digits/);
+  assert.equal(of({ phone: null, inn: null }), null);
+});
+
 describe('a receipt of the graph, which no description has checked', () => {
   for (const [fields, words] of [
     [{ quantity: '1.0000' }, /quantity/],

@@ -238,7 +238,7 @@ const awaited = (orderedAt: Temporal.Instant, now: Temporal.Instant): ReceiptAns
  */
 const claimed = ({ merchantId, receiptId, attempt, payment, now }: ReceiptOrder): ClaimedOrder => ({
   merchantId,
-  // Apart from the payment's refunds, which are counted.
+  // Under the payment's id the orders of its refunds are counted.
   subjectId: receiptId,
   operationId: attempt === 0 ? payment.operationId : idFrom(`${receiptId} ${attempt}`),
   now,
