@@ -20,45 +20,9 @@ const boundTo = (signal: AbortSignal, response: Response, onEnd: () => void): Re
     onEnd();
     return response;
   }
-  const reader: ReadableStreamDefaultReader<Uint8Array> = body.getReader();
-  let fail = (): void => {};
-  const end = (): void => {
-    signal.removeEventListener('abort', fail);
-    onEnd();
-  };
-  const bound = new ReadableStream<Uint8Array>(
-    {
-      start: (controller) => {
-        fail = () => {
-          end();
-          controller.error(signal.reason);
-          reader.cancel(signal.reason).catch(() => {});
-        };
-        if (signal.aborted) fail();
-        else signal.addEventListener('abort', fail, { once: true });
-      },
-      pull: async (controller) => {
-        try {
-          const { value, done } = await reader.read();
-          if (signal.aborted) return;
-          if (value) controller.enqueue(value);
-          if (!done) return;
-          end();
-          controller.close();
-        } catch (error) {
-          end();
-          throw error;
-        }
-      },
-      cancel: (reason) => {
-        end();
-        return reader.cancel(reason);
-      },
-    },
-    // Reads each part only on demand.
-    { highWaterMark: 0 },
-  );
-  return new Response(bound, { status, statusText, headers });
+  const { readable, writable } = new TransformStream<Uint8Array, Uint8Array>();
+  body.pipeTo(writable, { signal }).then(onEnd, onEnd);
+  return new Response(readable, { status, statusText, headers });
 };
 
 /** How a client reaches the service. */
@@ -166,19 +130,19 @@ const readRetryAfter = (header: string | null): number | null =>
   header !== null && /^\d{1,9}$/.test(header) ? Number(header) : null;
 
 /** Waits; rejects with the signal's reason when that is aborted meanwhile. */
-export const wait = (ms: number, signal?: AbortSignal): Promise<void> =>
-  new Promise((resolve, reject) => {
-    const stop = (): void => {
+export const wait = async (ms: number, signal?: AbortSignal): Promise<void> => {
+  await new Promise<void>((resolve) => {
+    const end = (): void => {
       clearTimeout(timer);
-      reject(signal?.reason instanceof Error ? signal.reason : new Error('aborted'));
-    };
-    const timer = setTimeout(() => {
-      signal?.removeEventListener('abort', stop);
+      signal?.removeEventListener('abort', end);
       resolve();
-    }, ms);
-    if (signal?.aborted) stop();
-    else signal?.addEventListener('abort', stop, { once: true });
+    };
+    const timer = setTimeout(end, ms);
+    if (signal?.aborted) end();
+    else signal?.addEventListener('abort', end);
   });
+  signal?.throwIfAborted();
+};
 
 const refusedAttempt = async (response: Response, key: string | null): Promise<FailedAttempt> => {
   const { status, headers } = response;
