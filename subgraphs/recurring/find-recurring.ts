@@ -1,12 +1,12 @@
 /** Reads tokens of the key's mode. Tokens belong to the merchant, whatever the shop of the key. */
 import { loadByKey } from '../platform/database/batch-calls.ts';
-import type { Page, PageQuery, Position } from '../platform/database/keyset.ts';
-import type { ListedTable, RowFilter } from '../platform/database/list-statements.ts';
-import { exactly, openList, readSearch, type ListedPage } from '../platform/database/lists.ts';
+import type { Principal } from '../platform/access/principal.ts';
+import type { Page, Position } from '../platform/database/keyset.ts';
+import type { ListedTable } from '../platform/database/list-statements.ts';
+import { openList, type ListedPage, type ListRequest } from '../platform/database/lists.ts';
 import { emOn } from '../platform/database/orm-connections.ts';
 import { eachMerchant } from '../platform/database/sharding.ts';
 import { columns, propertyNames, type Runner } from '../platform/database/statement.ts';
-import type { Mode } from '../rules/mode.ts';
 import { type Refusal, isRefusal, refuse } from '../rules/refusal.ts';
 import { datesFrom } from './rules/schedule.ts';
 import { scheduleOf, subscriptionStatuses } from './rules/subscription.ts';
@@ -31,48 +31,34 @@ export const loadTokens = loadByKey<Token>('token', tokenColumns);
 export const recurringPage_max = 500;
 const wholeList_max = 10_000;
 
-/** One page of the merchant's rows in these modes, newest first. */
-const pageOfModes = <Row extends Position>(
-  runner: Runner,
-  listed: ListedTable,
-  { merchantId, modes }: { readonly merchantId: string; readonly modes: readonly Mode[] },
-  page: PageQuery,
-  rows: readonly RowFilter[] = [],
-): Promise<Page<Row> | Refusal> =>
-  readSearch<Row>(runner, listed, {
-    page,
-    page_max: recurringPage_max,
-    reach: { merchantId, shopIds: [], modes },
-    span: { since: null, until: null },
-    columns: {},
-    rows,
-    asked: rows.map(({ value }) => value ?? null),
-  });
-
 /**
  * All rows of a list, page by page; `bad_request`, naming the field to use instead, when there are
  * too many for one answer.
  */
-const wholeList = async <Row>(
-  field: string,
-  read: (page: PageQuery) => Promise<Page<Row> | Refusal>,
-): Promise<Row[] | Refusal> => {
-  const rows: Row[] = [];
-  let after: string | null = null;
-  do {
-    const page: Page<Row> | Refusal = await read({ first: recurringPage_max, after });
-    if (isRefusal(page)) return page;
-    rows.push(...page.nodes);
-    after = page.pageInfo.endCursor;
-    if (after !== null && rows.length >= wholeList_max) {
-      return refuse(
-        'bad_request',
-        `${field}: there are more than ${wholeList_max}; use ${field}Connection`,
-      );
-    }
-  } while (after !== null);
-  return rows;
-};
+const wholeList =
+  <Row extends Position>(field: string, list: ReturnType<typeof openList<Row>>) =>
+  async (runner: Runner, principal: Principal, request: ListRequest): Promise<Row[] | Refusal> => {
+    const rows: Row[] = [];
+    let after: string | null = null;
+    do {
+      const size = { first: recurringPage_max, page_max: recurringPage_max };
+      const page: Page<Row> | Refusal = await list(runner, principal, {
+        ...request,
+        ...size,
+        after,
+      });
+      if (isRefusal(page)) return page;
+      rows.push(...page.nodes);
+      after = page.pageInfo.endCursor;
+      if (after !== null && rows.length >= wholeList_max) {
+        return refuse(
+          'bad_request',
+          `${field}: there are more than ${wholeList_max}; use ${field}Connection`,
+        );
+      }
+    } while (after !== null);
+    return rows;
+  };
 
 const tokensListed: ListedTable = {
   table: { name: 'token', filters: { status: tokenStatuses } },
@@ -82,28 +68,8 @@ const tokensListed: ListedTable = {
 
 export const listTokens = openList<Token>(tokensListed);
 
-/** Tokens of this customer; null: of any. */
-export const ofCustomerRef = (customerRef: string | null | undefined): RowFilter =>
-  exactly('token.customer_ref', customerRef, { indexedBy: ['mode'] });
-
-/** The filter of tokens: the merchant's in these modes, of one customer when given. */
-export interface TokensQuery {
-  readonly merchantId: string;
-  readonly modes: readonly Mode[];
-  readonly customerRef: string | null;
-}
-
-/** A page of the merchant's tokens, newest first; `bad_request` for a wrong size or cursor. */
-export const pageOfTokens = (
-  runner: Runner,
-  { customerRef, ...whose }: TokensQuery,
-  page: PageQuery,
-): Promise<Page<Token> | Refusal> =>
-  pageOfModes(runner, tokensListed, whose, page, [ofCustomerRef(customerRef)]);
-
 /** All of the merchant's tokens, newest first; `bad_request` when a list cannot hold them. */
-export const findTokens = (runner: Runner, query: TokensQuery): Promise<Token[] | Refusal> =>
-  wholeList('tokens', (page) => pageOfTokens(runner, query, page));
+export const findTokens = wholeList('tokens', listTokens);
 
 // Reads subscriptions and their charges, of the key's mode. They belong to the merchant, whatever
 // the shop of the key.
@@ -127,15 +93,8 @@ export type SubscriptionPage = ListedPage<Subscription>;
 /** Subscriptions as lists show them: the merchant's in pages, or filtered. */
 export const listSubscriptions = openList<Subscription>(subscriptionsListed);
 
-/** All subscriptions of the modes, newest first; `bad_request` when a list cannot hold them. */
-export const findSubscriptions = (
-  runner: Runner,
-  merchantId: string,
-  modes: readonly Mode[],
-): Promise<Subscription[] | Refusal> =>
-  wholeList('billingSubscriptions', (page) =>
-    pageOfModes(runner, subscriptionsListed, { merchantId, modes }, page),
-  );
+/** All of the merchant's subscriptions, newest first; `bad_request` as for tokens. */
+export const findSubscriptions = wholeList('billingSubscriptions', listSubscriptions);
 
 /** The charges of each subscription, oldest first, in the order of the subscriptions. */
 export const findCharges = async (

@@ -129,10 +129,9 @@ describe('binding', () => {
     assert.equal(new Set(ids).size, 1);
     assert.equal(
       granted(
-        await findTokens(harness.database.pool, {
+        await findTokens(harness.database.pool, key, {
           merchantId: key.merchantId,
-          modes: [key.mode],
-          customerRef: null,
+          columns: {},
         }),
       ).length,
       1,
@@ -215,10 +214,9 @@ describe('binding', () => {
     );
     assert.equal(
       granted(
-        await findTokens(harness.database.pool, {
+        await findTokens(harness.database.pool, key, {
           merchantId: key.merchantId,
-          modes: [key.mode],
-          customerRef: null,
+          columns: {},
         }),
       ).length,
       0,

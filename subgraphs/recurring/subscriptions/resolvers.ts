@@ -91,8 +91,11 @@ export const subscriptionQueries = ({ database: { pool } }: SubscriptionDeps): Q
     ]);
     return subscription && modesOf(principal).includes(subscription.mode) ? subscription : null;
   },
-  billingSubscriptions: async (_, { merchantId }, { principal }) =>
-    orThrow(await findSubscriptions(pool, merchantOf(principal, merchantId), modesOf(principal))),
+  billingSubscriptions: async (_, asked, { principal }) => {
+    const merchantId = merchantOf(principal, asked.merchantId);
+    const request = { merchantId, modes: modesOf(principal), columns: {} };
+    return orThrow(await findSubscriptions(pool, principal, request));
+  },
   billingSubscriptionsConnection: async (_, { filter, ...asked }, { principal }) => {
     const rows = [
       exactly('subscription.customer_ref', filter?.customerRef, { indexedBy: ['mode'] }),

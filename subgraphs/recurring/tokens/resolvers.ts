@@ -2,10 +2,11 @@
 import type {
   MutationResolvers,
   QueryResolvers,
+  QuerytokensArgs,
   TokenResolvers,
 } from '../../../schema/generated/recurring.ts';
-import type { Mode } from '../../rules/mode.ts';
 import { isRefusal } from '../../rules/refusal.ts';
+import { exactly } from '../../platform/database/lists.ts';
 import type { Principal } from '../../platform/access/principal.ts';
 import { keyOf, merchantOf, orThrow } from '../../platform/access/access.ts';
 import { pageAddress, type PageDeps } from '../../platform/graph/page-address.ts';
@@ -13,14 +14,7 @@ import { createToken, type TokenDeps, cancelToken } from './bind-token.ts';
 import { chargeToken } from './charge-token.ts';
 import { cancellingCaller, modesOf, recordCancellation } from '../caller.ts';
 import type { Token } from '../entities.ts';
-import {
-  findTokens,
-  listTokens,
-  loadTokens,
-  ofCustomerRef,
-  pageOfTokens,
-  type TokensQuery,
-} from '../find-recurring.ts';
+import { findTokens, listTokens, loadTokens, recurringPage_max } from '../find-recurring.ts';
 import type { RowKey } from '../../platform/database/batch-calls.ts';
 
 /** Fields of a token that are other subgraphs' objects, and its page. */
@@ -42,33 +36,32 @@ export const payUrlOf = (
 ): string | null =>
   status === 'pending' && paymentId ? pageAddress(deps, { merchantId, paymentId }) : null;
 
-const queryOf = (
+/** The merchant's tokens that the caller reads, of one customer where it is named. */
+const requestOf = (
   principal: Principal,
-  merchantId: string | null | undefined,
-  customerRef: string | null | undefined,
-  mode?: Mode | null,
-): TokensQuery => ({
+  { merchantId, customerRef }: Pick<QuerytokensArgs, 'merchantId' | 'customerRef'>,
+) => ({
   merchantId: merchantOf(principal, merchantId),
-  modes: modesOf(principal).filter((one) => !mode || one === mode),
-  customerRef: customerRef ?? null,
+  modes: modesOf(principal),
+  columns: {},
+  rows: [exactly('token.customer_ref', customerRef, { indexedBy: ['mode'] })],
 });
 
 export const tokenQueries = ({ database: { pool } }: TokenDeps): QueryResolvers => ({
   tokens: async (_, { customerRef, merchantId }, { principal }) => {
-    const query = queryOf(principal, merchantId, customerRef);
-    return orThrow(await findTokens(pool, query));
+    const request = requestOf(principal, { merchantId, customerRef });
+    return orThrow(await findTokens(pool, principal, request));
   },
   tokensConnection: async (
     _,
-    { customerRef, merchantId: named, mode, status, ...page },
+    { customerRef, merchantId, mode, status, ...page },
     { principal },
   ) => {
-    const query = queryOf(principal, named, customerRef, mode);
-    if (!status) return orThrow(await pageOfTokens(pool, query, page));
-    const rows = [ofCustomerRef(customerRef)];
-    const filter = { mode: query.modes };
-    const request = { ...page, merchantId: query.merchantId, columns: { status }, filter, rows };
-    return orThrow(await listTokens(pool, principal, request));
+    const request = requestOf(principal, { merchantId, customerRef });
+    const filter = { mode: mode && [mode] };
+    const limit = status ? {} : { page_max: recurringPage_max };
+    const asked = { ...request, ...page, ...limit, columns: { status }, filter };
+    return orThrow(await listTokens(pool, principal, asked));
   },
 });
 
