@@ -145,26 +145,21 @@ export const openBreaker = (now_ms: () => number = () => performance.now()) => {
 export type Breaker = ReturnType<typeof openBreaker>;
 
 const watched = new Map<string, Breaker>();
-let removeGauge = (): void => {};
 
-const addGauge = () =>
-  watchGauges({
-    name: 'bank_breaker_open',
-    help: '1 while calls to an acquirer are withheld because it does not answer, by connector, in this process.',
-    labelNames: ['connector'],
-    collect() {
-      for (const [connector, breaker] of watched) this.set({ connector }, breaker.isOpen() ? 1 : 0);
-    },
-  });
+watchGauges({
+  name: 'bank_breaker_open',
+  help: '1 while calls to an acquirer are withheld because it does not answer, by connector, in this process.',
+  labelNames: ['connector'],
+  collect() {
+    this.reset();
+    for (const [connector, breaker] of watched) this.set({ connector }, breaker.isOpen() ? 1 : 0);
+  },
+});
 
 /** Adds an acquirer's breaker to the gauge `bank_breaker_open`. Returns what removes it. */
 export const watchBreaker = (connector: string, breaker: Breaker): (() => void) => {
-  if (watched.size === 0) removeGauge = addGauge();
   watched.set(connector, breaker);
-  return () => {
-    watched.delete(connector);
-    if (watched.size === 0) removeGauge();
-  };
+  return () => void watched.delete(connector);
 };
 
 /** The breaker of an acquirer in this process; null where it has none. */
