@@ -45,11 +45,6 @@ export type ApiAnswer =
   | { readonly kind: 'unreached' }
   | { readonly kind: 'unknown' };
 
-export interface Client {
-  call(call: ApiCall): Promise<ApiAnswer>;
-  close(): Promise<void>;
-}
-
 const call_max_ms = 10_000;
 const retry_max_ms = 2_000;
 const retryUsual_ms = 300;
@@ -147,7 +142,7 @@ export type YooKassaConfig = ReturnType<typeof readYooKassa>;
 export const openClient = (
   { url: address, attempt_ms }: Pick<YooKassaConfig, 'url' | 'attempt_ms'>,
   breaker: Breaker,
-): Client => {
+) => {
   const { pool, base } = openBankAddress(address);
 
   const attempt = async (
@@ -178,7 +173,7 @@ export const openClient = (
   };
 
   return {
-    call: async (call) => {
+    call: async (call: ApiCall): Promise<ApiAnswer> => {
       const deadline = AbortSignal.timeout(call_max_ms);
       const first = await once(call, deadline);
       const { retryAfter_ms } = first;
@@ -191,6 +186,7 @@ export const openClient = (
     close: () => pool.destroy(),
   };
 };
+export type Client = ReturnType<typeof openClient>;
 
 // The account for a call. New orders go to the merchant's current account. Earlier orders may be at
 // another one, when the merchant's account was changed since: then each is queried, and an order is

@@ -5,18 +5,10 @@
  * cancelled.
  */
 import { bodyOf, stopped, unavailable, unknown } from '../bank-http.ts';
-import type { Bank, BankAnswer, HoldAnswer, HoldOrder } from '../bank.ts';
+import type { BankAnswer, HoldAnswer, HoldOrder } from '../bank.ts';
 import type { ApiAnswer } from './client.ts';
 import { amountIn, wireAmount, readPayment, type WirePayment, paymentFailure } from './wire.ts';
-import {
-  acceptedBy,
-  isAboutUs,
-  type PaymentCaller,
-  type PaymentCalls,
-  get,
-  post,
-  withHolder,
-} from './payment-answers.ts';
+import { acceptedBy, isAboutUs, type PaymentCalls, get, post } from './payment-answers.ts';
 import { receiptMistake, wireReceipt } from './receipts.ts';
 
 /** The length of a hold when the bank does not report it: that of a card (its own guide). */
@@ -87,7 +79,8 @@ const orderBody = ({ kind, amount, currency, receipt }: HoldOrder) =>
       }
     : {};
 
-const settleHold = async (calls: PaymentCalls, order: HoldOrder): Promise<HoldAnswer> => {
+/** Captures or releases held money. */
+export const settleHold = async (calls: PaymentCalls, order: HoldOrder): Promise<HoldAnswer> => {
   const { kind, operationId, payment, receipt } = order;
   const mistake = receipt ? receiptMistake(receipt, null) : null;
   if (mistake !== null) return unavailable(mistake);
@@ -98,14 +91,3 @@ const settleHold = async (calls: PaymentCalls, order: HoldOrder): Promise<HoldAn
   const after = readPayment(bodyOf(answer));
   return (after && (await settled(calls, after, order))) ?? unknown;
 };
-
-/** The part of the port that captures or releases held money: by the account that has it. */
-export const yooKassaHolds = (
-  callerOf: (merchantId: string) => Promise<PaymentCaller>,
-): Required<Pick<Bank, 'holds' | 'settleHold'>> => ({
-  holds: ['cards', 'tpay', 'sberpay'],
-  settleHold: (order) =>
-    withHolder(callerOf, order.merchantId, order.payment.reference, (calls) =>
-      settleHold(calls, order),
-    ),
-});

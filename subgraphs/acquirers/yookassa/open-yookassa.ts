@@ -5,7 +5,7 @@ import type { AccountPurpose } from '../entities.ts';
 import type { Runner } from '../../platform/database/statement.ts';
 import type { OpenedBank } from '../connector.ts';
 import { bodyOf, openBreaker, watchBreaker, unavailable, unknown } from '../bank-http.ts';
-import { openReceiptRefusal, wireReceipt, receiptMistake, yooKassaReceipts } from './receipts.ts';
+import { openReceiptRefusal, wireReceipt, receiptMistake, orderReceipt } from './receipts.ts';
 import { openClient, type YooKassaConfig, findHolder } from './client.ts';
 import {
   openCheckEcho,
@@ -15,7 +15,7 @@ import {
   type WireRefund,
   refundFailure,
 } from './wire.ts';
-import { yooKassaHolds } from './holds.ts';
+import { settleHold } from './holds.ts';
 import { yooKassaPayments } from './payments.ts';
 import { yooKassaPayouts } from './payouts.ts';
 import type { ChargeAnswer, ChargeOrder, TokenBank, RefundAnswer, RefundOrder } from '../bank.ts';
@@ -29,7 +29,7 @@ import {
   findListed,
   get,
   post,
-  withHolder,
+  byHolder,
 } from './payment-answers.ts';
 
 /*
@@ -177,6 +177,7 @@ export const openYooKassa = (
     receiptRefusal,
     accounts: await accountsOf(merchantId, purpose),
   });
+  const payments = calling('payments');
   return {
     connector,
     bankName: 'YooKassa',
@@ -185,14 +186,12 @@ export const openYooKassa = (
     cardsOn: 'our_page',
     hasAccount: async (merchantId, purpose) =>
       (await accountsOf(merchantId, purpose)).current !== null,
-    ...yooKassaPayments(calling('payments')),
-    ...yooKassaCharges(calling('payments')),
-    refund: (order) =>
-      withHolder(calling('payments'), order.merchantId, order.payment.reference, (calls) =>
-        refund(calls, order),
-      ),
-    ...yooKassaHolds(calling('payments')),
-    ...yooKassaReceipts(calling('payments')),
+    ...yooKassaPayments(payments),
+    ...yooKassaCharges(payments),
+    refund: byHolder(payments, refund),
+    holds: ['cards', 'tpay', 'sberpay'],
+    settleHold: byHolder(payments, settleHold),
+    receipt: byHolder(payments, orderReceipt),
     ...yooKassaPayouts(calling('payouts'), client, config.payouts),
     close: async () => {
       stopWatching();

@@ -1,7 +1,14 @@
 /** The meaning of YooKassa's answers about a payment, to an order, a query or a charge. */
 import { bodyOf, stopped, unknown } from '../bank-http.ts';
 import type { Ordered } from '../check-echo.ts';
-import type { Accepted, BankAnswer, FoundSession, PayerTraits, ChargeAnswer } from '../bank.ts';
+import type {
+  Accepted,
+  BankAnswer,
+  FoundSession,
+  HoldOrder,
+  PayerTraits,
+  ChargeAnswer,
+} from '../bank.ts';
 import type { ReceiptTerms } from '../../rules/receipt.ts';
 import type { Account } from '../bank-accounts.ts';
 import { holderOf, type ApiCall, type Caller, type ApiAnswer, type Client } from './client.ts';
@@ -55,6 +62,15 @@ export const withHolder = async <Answer>(
   const shop = await holderOf(caller, `/payments/${reference}`);
   return shop ? call({ ...caller, shop }) : unknown;
 };
+
+/** The same for the orders of a payment: each is given to the account that has it. */
+export const byHolder =
+  <Given extends Pick<HoldOrder, 'merchantId' | 'payment'>, Answer>(
+    callerOf: (merchantId: string) => Promise<PaymentCaller>,
+    act: (calls: PaymentCalls, order: Given) => Promise<Answer>,
+  ) =>
+  (order: Given): Promise<Answer | typeof unknown> =>
+    withHolder(callerOf, order.merchantId, order.payment.reference, (calls) => act(calls, order));
 
 /** How often to query a payment that waits for its buyer; notifications arrive sooner. */
 export const askEvery_s = 15;

@@ -22,14 +22,8 @@ import {
   type CheckEcho,
   type WireAmount,
 } from './wire.ts';
-import type { ReceiptAnswer, ReceiptBank, ReceiptOrder } from '../bank.ts';
-import {
-  isAboutUs,
-  type PaymentCaller,
-  type PaymentCalls,
-  withHolder,
-  type ReceiptRefusal,
-} from './payment-answers.ts';
+import type { ReceiptAnswer, ReceiptOrder } from '../bank.ts';
+import { isAboutUs, type PaymentCalls, type ReceiptRefusal } from './payment-answers.ts';
 
 /**
  * A marked product (tag 1163): its code by its kind, "0" as the mode of its check, and a whole
@@ -334,7 +328,12 @@ const give = (
   return client.call({ account: shop, path: '/receipts', post: { key, body } });
 };
 
-const orderReceipt = async (calls: PaymentCalls, order: ReceiptOrder): Promise<ReceiptAnswer> => {
+/** Orders a receipt, or queries its result. */
+export const orderReceipt = async (
+  calls: PaymentCalls,
+  order: ReceiptOrder,
+): Promise<ReceiptAnswer> => {
+  if (order.refund?.reference === null) return unknown;
   const listed = await listOf(calls, order);
   if (!listed) return unknown;
   const same = listed.filter((each) => isOrdered(order, each));
@@ -348,15 +347,3 @@ const orderReceipt = async (calls: PaymentCalls, order: ReceiptOrder): Promise<R
     ? failed('YooKassa has no such receipt')
     : pending(order);
 };
-
-/** The part of the port that registers receipts: by the account that has the payment. */
-export const yooKassaReceipts = (
-  callerOf: (merchantId: string) => Promise<PaymentCaller>,
-): Required<ReceiptBank> => ({
-  receipt: async (order) =>
-    order.refund?.reference === null
-      ? unknown
-      : withHolder(callerOf, order.merchantId, order.payment.reference, (calls) =>
-          orderReceipt(calls, order),
-        ),
-});
