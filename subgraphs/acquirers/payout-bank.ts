@@ -11,30 +11,6 @@ import type { SbpBank } from './sbp-banks.ts';
 /** How a bank may send money: the methods that routes have for payouts. */
 type PayoutWay = Extract<RouteMethod, 'sbp' | 'card' | 'account'>;
 
-/** An order to pay out. */
-export interface PayoutOrder {
-  readonly merchantId: string;
-  readonly operationId: string;
-  readonly amount: MinorUnits;
-  readonly currency: string;
-  readonly recipient: Recipient;
-  /** Test mode: the planned outcome. */
-  readonly planned: TimedPlan | null;
-  /**
-   * When the first order that may have arrived was sent. A bank whose idempotency keys expire must
-   * be queried, and must not get this order again, once that key may have expired.
-   */
-  readonly sentAt: Temporal.Instant;
-  /** Whether this is that first order: no bank, and no account at one, can have it yet. */
-  readonly isFirst: boolean;
-  readonly now: Temporal.Instant;
-  /**
-   * Ends the call: a connector closes its connection then, so that nothing arrives at the bank
-   * later. The answer is `unknown`.
-   */
-  readonly signal: AbortSignal;
-}
-
 /** The payout to query. */
 export interface PayoutQuestion {
   readonly merchantId: string;
@@ -47,6 +23,23 @@ export interface PayoutQuestion {
   /** When the first order that may have arrived was sent. */
   readonly sentAt: Temporal.Instant;
   readonly now: Temporal.Instant;
+}
+
+/**
+ * An order to pay out. A bank whose idempotency keys expire must be queried, and must not get this
+ * order again, once the key of `sentAt` may have expired.
+ */
+export interface PayoutOrder extends Omit<PayoutQuestion, 'reference'> {
+  readonly recipient: Recipient;
+  /** Test mode: the planned outcome. */
+  readonly planned: TimedPlan | null;
+  /** Whether this is that first order: no bank, and no account at one, can have it yet. */
+  readonly isFirst: boolean;
+  /**
+   * Ends the call: a connector closes its connection then, so that nothing arrives at the bank
+   * later. The answer is `unknown`.
+   */
+  readonly signal: AbortSignal;
 }
 
 export type PayoutAnswer =

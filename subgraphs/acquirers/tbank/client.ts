@@ -19,18 +19,6 @@ export type ApiAnswer =
   | { readonly kind: 'unaccepted'; readonly code: string }
   | { readonly kind: 'unknown' };
 
-export interface Client {
-  /** Calls a method, as `CheckOrder`, which is a query, or whose repetition is harmless. */
-  call(method: string, params: Params): Promise<ApiAnswer>;
-  /** Calls a method that must not be repeated. */
-  callOnce(method: string, params: Params): Promise<ApiAnswer>;
-  /** The same of the service of receipts. */
-  callCashbox(method: string, params: Params): Promise<ApiAnswer>;
-  /** Reads what needs no signature, at a path after the base address. */
-  read(path: string): Promise<ApiAnswer>;
-  close(): Promise<void>;
-}
-
 const headers = { 'content-type': 'application/json' };
 
 /** Codes about our own terminal: it is unknown or blocked, or the token is wrong. */
@@ -118,7 +106,7 @@ export const hasToken = (message: Fields, password: string): boolean => {
 export const openClient = (
   { url: address, terminal, password, attempt_ms }: TBankConfig,
   breaker: Breaker,
-): Client => {
+) => {
   const { pool, base } = openBankAddress(address);
   const cashbox = base.replace(/\/v2$/, '/cashbox');
 
@@ -156,10 +144,15 @@ export const openClient = (
   };
 
   return {
-    call: (method, params) => twice(`${base}/${method}`, params),
-    callOnce: (method, params) => attempt(`${base}/${method}`, params),
-    callCashbox: (method, params) => attempt(`${cashbox}/${method}`, params),
-    read: (path) => twice(`${base}${path}`, null),
+    /** Calls a method, as `CheckOrder`, which is a query, or whose repetition is harmless. */
+    call: (method: string, params: Params) => twice(`${base}/${method}`, params),
+    /** Calls a method that must not be repeated. */
+    callOnce: (method: string, params: Params) => attempt(`${base}/${method}`, params),
+    /** The same of the service of receipts. */
+    callCashbox: (method: string, params: Params) => attempt(`${cashbox}/${method}`, params),
+    /** Reads what needs no signature, at a path after the base address. */
+    read: (path: string) => twice(`${base}${path}`, null),
     close: () => pool.destroy(),
   };
 };
+export type Client = ReturnType<typeof openClient>;

@@ -22,6 +22,7 @@ import {
 
 export interface PaymentCalls {
   readonly client: Client;
+  readonly pool: Runner;
   readonly checkEcho: CheckEcho;
   /** The address for the bank's notifications of a merchant's payments. */
   readonly callbackUrl: (merchantId: string) => string;

@@ -6,7 +6,6 @@
  */
 import { unknown } from '../bank-http.ts';
 import { idFrom } from '../../platform/database/new-id.ts';
-import type { Runner } from '../../platform/database/statement.ts';
 import {
   type ReceiptTerms,
   itemTotal,
@@ -27,10 +26,6 @@ import {
   paymentsOf,
   type PaymentCalls,
 } from './orders.ts';
-
-interface ReceiptCalls extends PaymentCalls {
-  readonly pool: Runner;
-}
 
 /** After this no result is expected: a person must look into the bank's cabinet. */
 const notifiesWithin_h = 24;
@@ -245,7 +240,7 @@ const claimed = ({ merchantId, receiptId, attempt, payment, now }: ReceiptOrder)
 });
 
 const close = async (
-  { client, pool, register, ...calls }: ReceiptCalls & { readonly register: CashRegister },
+  { client, pool, register, ...calls }: PaymentCalls & { readonly register: CashRegister },
   order: ReceiptOrder,
 ): Promise<ReceiptAnswer> => {
   const { payment, terms } = order;
@@ -273,7 +268,7 @@ const close = async (
 };
 
 /** The part of the port that registers receipts; none without a cash register. */
-export const tbankReceipts = (calls: ReceiptCalls, register: CashRegister | null): ReceiptBank => {
+export const tbankReceipts = (calls: PaymentCalls, register: CashRegister | null): ReceiptBank => {
   if (!register) return {};
   return {
     receipt: async (order) => {

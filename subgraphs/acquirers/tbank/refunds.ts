@@ -6,15 +6,10 @@
  */
 import { bodyOf, unknown } from '../bank-http.ts';
 import { raiseDiffers } from '../check-echo.ts';
-import type { Runner } from '../../platform/database/statement.ts';
 import type { RefundAnswer, RefundOrder } from '../bank.ts';
 import { claimOrder, claimsOf, paymentsOf, decidingPayment, type PaymentCalls } from './orders.ts';
 import { receiptOf, refusalOf } from './receipts.ts';
 import { readPayment, refundStanding, type WirePayment } from './wire.ts';
-
-interface RefundCalls extends PaymentCalls {
-  readonly pool: Runner;
-}
 
 const askEvery_s = 30;
 const lostAsk_s = 3;
@@ -46,7 +41,7 @@ const ordered = (order: RefundOrder, after: WirePayment): RefundAnswer => {
 };
 
 const cancel = async (
-  { client, register }: RefundCalls,
+  { client, register }: PaymentCalls,
   order: RefundOrder,
   payment: WirePayment,
   key: string | null,
@@ -67,7 +62,7 @@ const cancel = async (
 
 /** Only a person can find out. */
 const stop = async (
-  { pool }: RefundCalls,
+  { pool }: PaymentCalls,
   order: RefundOrder,
   { id, status }: WirePayment,
 ): Promise<RefundAnswer> => {
@@ -80,7 +75,7 @@ const stop = async (
 
 /** What became of a refund by SBP that went out, by the payment's state. */
 const whatBecame = async (
-  calls: RefundCalls,
+  calls: PaymentCalls,
   order: RefundOrder,
   payment: WirePayment,
 ): Promise<RefundAnswer> => {
@@ -103,7 +98,7 @@ const whatBecame = async (
 };
 
 const refundBySbp = async (
-  calls: RefundCalls,
+  calls: PaymentCalls,
   order: RefundOrder,
   payment: WirePayment,
 ): Promise<RefundAnswer> => {
@@ -133,7 +128,7 @@ const refundBySbp = async (
  * payment's receipt there, and takes no other.
  */
 const refusedReceipt = (
-  { register }: RefundCalls,
+  { register }: PaymentCalls,
   { receipt }: RefundOrder,
   isWhole: boolean,
 ): string | null => {
@@ -142,7 +137,7 @@ const refusedReceipt = (
 };
 
 /** Orders a refund, or queries its result. */
-export const refund = async (calls: RefundCalls, order: RefundOrder): Promise<RefundAnswer> => {
+export const refund = async (calls: PaymentCalls, order: RefundOrder): Promise<RefundAnswer> => {
   const payments = await paymentsOf(calls, order.payment.operationId);
   const payment =
     payments?.find(({ id }) => id === order.payment.reference) ?? decidingPayment(payments ?? []);
