@@ -78,17 +78,6 @@ const askLater = async (
   await emOn(pool).nativeUpdate(PayoutEntity, { merchantId, id, status, askAt }, { askAt: next });
 };
 
-/** Records the answer: an alert where it contradicts the books, and the time of the next query. */
-const noteAnswerToFinal = async (
-  database: Database,
-  payout: Payout,
-  answer: PayoutAnswer,
-  now: Temporal.Instant,
-): Promise<void> => {
-  await reportContradiction(database, payout, answer, now);
-  await askLater(database, payout, answer, now);
-};
-
 const store = sqlFile(import.meta.dirname, 'store-payouts.sql');
 
 /** A payout as read and as changed, with its postings and events. */
@@ -255,7 +244,8 @@ export const applyPayoutAnswer = async (
   for (let race = 0; race < races_max; race++) {
     const change = decide(payout, answer, now);
     if (!change) {
-      await noteAnswerToFinal(database, payout, answer, now);
+      await reportContradiction(database, payout, answer, now);
+      await askLater(database, payout, answer, now);
       return payout;
     }
     const stored = await storePayout(database, payout, change, now);

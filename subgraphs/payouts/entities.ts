@@ -8,6 +8,18 @@ import type { FailureCode } from '../rules/failure-code.ts';
 import type { Mode } from '../rules/mode.ts';
 import type { PayoutMethod, PayoutStatus } from './rules/payout.ts';
 
+/** Whom a payout pays; the columns of other methods are null. */
+const recipientColumns = () => ({
+  recipientPhone: p.text().strictNullable(),
+  recipientBankId: p.text().strictNullable(),
+  recipientName: p.text().strictNullable(),
+  /** Last 4 digits: the only stored part of a card's number. */
+  recipientCardMask: p.text().strictNullable(),
+  recipientAccount: p.text().strictNullable(),
+  recipientBik: p.text().strictNullable(),
+  recipientInn: p.text().strictNullable(),
+});
+
 export const PayoutEntity = defineEntity({
   name: 'Payout',
   tableName: 'payout',
@@ -22,11 +34,7 @@ export const PayoutEntity = defineEntity({
     method: p.text().$type<PayoutMethod>(),
     status: p.text().$type<PayoutStatus>(),
     failReason: p.text().$type<FailureCode>().strictNullable(),
-    recipientPhone: p.text().strictNullable(),
-    recipientBankId: p.text().strictNullable(),
-    recipientName: p.text().strictNullable(),
-    /** Last 4 digits: the only stored part of a card's number. */
-    recipientCardMask: p.text().strictNullable(),
+    ...recipientColumns(),
     bankRef: p.text().strictNullable(),
     /** The merchant's own number of the order. */
     orderId: p.text().strictNullable(),
@@ -38,9 +46,6 @@ export const PayoutEntity = defineEntity({
     fee: p.bigint(),
     /** The bank that has it, or will receive it. */
     connector: p.text().strictNullable(),
-    recipientAccount: p.text().strictNullable(),
-    recipientBik: p.text().strictNullable(),
-    recipientInn: p.text().strictNullable(),
     /** When the order was first sent, or about to be; null: the bank has not seen it. */
     sentAt: instant().strictNullable(),
     /** When to order or query next; null when nothing is scheduled. */
@@ -49,16 +54,7 @@ export const PayoutEntity = defineEntity({
 });
 export type Payout = Row<InferEntity<typeof PayoutEntity>>;
 
-export type StoredRecipient = Pick<
-  Payout,
-  | 'recipientPhone'
-  | 'recipientBankId'
-  | 'recipientName'
-  | 'recipientCardMask'
-  | 'recipientAccount'
-  | 'recipientBik'
-  | 'recipientInn'
->;
+export type StoredRecipient = Pick<Payout, keyof ReturnType<typeof recipientColumns>>;
 
 /** A proposed payout. The payout created from it has its id. */
 export const PayoutDraftEntity = defineEntity({
@@ -73,19 +69,12 @@ export const PayoutDraftEntity = defineEntity({
     currency: p.text(),
     method: p.text().$type<PayoutMethod>(),
     status: p.text().$type<DraftStatus>(),
-    recipientPhone: p.text().strictNullable(),
-    recipientBankId: p.text().strictNullable(),
-    recipientName: p.text().strictNullable(),
-    /** Last 4 digits. */
-    recipientCardMask: p.text().strictNullable(),
+    ...recipientColumns(),
     /**
      * Of the card's number, keyed and bound to the draft: the approver types the number again. Null
      * once the draft is decided.
      */
     recipientCardDigest: p.text().strictNullable(),
-    recipientAccount: p.text().strictNullable(),
-    recipientBik: p.text().strictNullable(),
-    recipientInn: p.text().strictNullable(),
     reason: p.text().strictNullable(),
     /** What drafts that were proposed together have in common, such as the lines of a file. */
     batchId: p.uuid().strictNullable(),
