@@ -68,36 +68,6 @@ export interface AskedBinding extends AskedPayment {
   readonly payUrl: string;
 }
 
-/**
- * The payments subgraph for recurring billing. Each call rejects with the code `unavailable` when
- * payments did not answer: repeat it under the same key.
- */
-export interface Payments {
-  /**
-   * Creates a binding's payment, or finds it. Refuses with `bad_request`, `route_not_configured`,
-   * `method_unsupported` or `aml_blocked`, and then creates nothing.
-   */
-  askBinding(request: BindingRequest, requestId?: string): Promise<AskedBinding | Refusal>;
-  /**
-   * Charges a saved method, or finds the charge. The payment is succeeded or failed when the bank
-   * decided at once, else processing; `OnPaymentsMoved` then reports its end. Refuses as
-   * `askBinding` does, and with `forbidden_purpose`.
-   */
-  askCharge(request: ChargeRequest, requestId?: string): Promise<AskedPayment | Refusal>;
-  /**
-   * Cancels a binding's payment. Refuses with `not_pending` when the buyer has continued to the
-   * bank or it is final, with `not_found` when there is none.
-   */
-  cancelBinding(
-    reference: RecurringPaymentReference,
-    requestId?: string,
-  ): Promise<AskedPayment | Refusal>;
-  /** Payments by their ids, in this order; null where there is none. */
-  read(
-    references: readonly RecurringPaymentReference[],
-  ): Promise<readonly (RecurringPayment | null)[]>;
-}
-
 /** The reference alone: the input has no place for more. */
 const keyOf = ({ merchantId, id }: RecurringPaymentReference): RecurringPaymentReference => ({
   merchantId,
@@ -136,8 +106,11 @@ const readResult = (
     ? refuse(result.code, result.message)
     : { payment: readPayment(result.payment), payUrl: result.payUrl, replayed: result.replayed };
 
-/** The payments subgraph behind an executor, asked as the service itself. */
-export const openPayments = (executor: SubgraphExecutor): Payments => {
+/**
+ * The payments subgraph behind an executor, asked as the service itself. Each call rejects with the
+ * code `unavailable` when payments did not answer: repeat it under the same key.
+ */
+export const openPayments = (executor: SubgraphExecutor) => {
   const documents = separateOperations(readInternalOperations('payments'));
   /** The first call prepares it. */
   const prepare = (name: string): PreparedDocument => {
@@ -167,19 +140,41 @@ export const openPayments = (executor: SubgraphExecutor): Payments => {
     return readResult((data as AskRecurringPaymentMutation).recurringPaymentCreate);
   };
   return {
-    askBinding: async (request, requestId) => {
+    /**
+     * Creates a binding's payment, or finds it. Refuses with `bad_request`, `route_not_configured`,
+     * `method_unsupported` or `aml_blocked`, and then creates nothing.
+     */
+    askBinding: async (
+      request: BindingRequest,
+      requestId?: string,
+    ): Promise<AskedBinding | Refusal> => {
       const asked = await ask({ ...request }, requestId);
       if ('code' in asked) return asked;
       if (asked.payUrl === null) throw new Error(`binding ${asked.payment.id} has no page`);
       return { ...asked, payUrl: asked.payUrl };
     },
-    askCharge: (request, requestId) =>
+    /**
+     * Charges a saved method, or finds the charge. The payment is succeeded or failed when the bank
+     * decided at once, else processing; `OnPaymentsMoved` then reports its end. Refuses as
+     * `askBinding` does, and with `forbidden_purpose`.
+     */
+    askCharge: (request: ChargeRequest, requestId?: string): Promise<AskedPayment | Refusal> =>
       ask({ ...request, method: 'recurrent', verification: false }, requestId),
-    cancelBinding: async (reference, requestId) => {
+    /**
+     * Cancels a binding's payment. Refuses with `not_pending` when the buyer has continued to the
+     * bank or it is final, with `not_found` when there is none.
+     */
+    cancelBinding: async (
+      reference: RecurringPaymentReference,
+      requestId?: string,
+    ): Promise<AskedPayment | Refusal> => {
       const data = dataOf(await cancel({ reference: keyOf(reference) }, callAs(requestId)));
       return readResult((data as CancelRecurringPaymentMutation).recurringPaymentCancel);
     },
-    read: async (references) => {
+    /** Payments by their ids, in this order; null where there is none. */
+    read: async (
+      references: readonly RecurringPaymentReference[],
+    ): Promise<readonly (RecurringPayment | null)[]> => {
       const data = dataOf(await read({ references: references.map(keyOf) }, callAs()));
       return (data as ReadRecurringPaymentsQuery).recurringPayments.map(
         (payment) => payment && readPayment(payment),
@@ -187,3 +182,4 @@ export const openPayments = (executor: SubgraphExecutor): Payments => {
     },
   };
 };
+export type Payments = ReturnType<typeof openPayments>;
