@@ -26,15 +26,7 @@ export class ApiError extends Error {
   readonly firstRequest: Schemas['FirstRequest'] | null;
 
   constructor(
-    answer: {
-      readonly status: number;
-      readonly code: ErrorCode;
-      readonly message: string;
-      readonly requestId: string | null;
-      readonly retryAfter_s: number | null;
-      readonly fields?: readonly Schemas['FieldMistake'][];
-      readonly first_request?: Schemas['FirstRequest'];
-    },
+    answer: Schemas['Error']['error'] & Pick<ApiError, 'status' | 'requestId' | 'retryAfter_s'>,
     call: FailedCall,
   ) {
     super(answer.message);

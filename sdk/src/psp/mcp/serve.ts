@@ -3,7 +3,7 @@
  * what changes something is there with `--allow-writes` alone, within limits.
  */
 import { createHash } from 'node:crypto';
-import { fromJsonSchema, McpServer } from '@modelcontextprotocol/server';
+import { fromJsonSchema, McpServer, type ToolAnnotations } from '@modelcontextprotocol/server';
 import { serveStdio } from '@modelcontextprotocol/server/stdio';
 import type { Context } from '../command.ts';
 import { describeFailure, Failure } from '../failure.ts';
@@ -78,7 +78,7 @@ const hindrance = (
 };
 
 /**
- * Opens the allowance of a key. `take` counts a call before it is sent, so that one whose end is
+ * Opens the allowance of a key. It counts a call before it is sent, so that one whose end is
  * unknown is counted, and gives why it may not be; null when it may. The file outlives the process.
  */
 const openAllowance = (env: Environment, apiKey: string, limits: Limits) => {
@@ -94,18 +94,16 @@ const openAllowance = (env: Environment, apiKey: string, limits: Limits) => {
       return nothing;
     }
   };
-  return {
-    take: (sum: Sum): string | null =>
-      alone(path, () => {
-        const spent = read();
-        const why = hindrance(limits, spent, sum);
-        const total = (spent.amounts[sum.currency] ?? 0) + sum.amount;
-        const amounts = { ...spent.amounts, [sum.currency]: total };
-        const next = { day: spent.day, calls: spent.calls + 1, amounts };
-        if (why === null) writePrivate(path, `${JSON.stringify(next)}\n`);
-        return why;
-      }),
-  };
+  return (sum: Sum): string | null =>
+    alone(path, () => {
+      const spent = read();
+      const why = hindrance(limits, spent, sum);
+      const total = (spent.amounts[sum.currency] ?? 0) + sum.amount;
+      const amounts = { ...spent.amounts, [sum.currency]: total };
+      const next = { day: spent.day, calls: spent.calls + 1, amounts };
+      if (why === null) writePrivate(path, `${JSON.stringify(next)}\n`);
+      return why;
+    });
 };
 
 /** The same arguments have the same text, whatever their order. */
@@ -137,41 +135,37 @@ const answered = (value: object) => ({
 /** What the assistant reads when a call fails: the API's code and message, and no stack. */
 const refused = (error: unknown) => ({ ...answered(describeFailure(error).json), isError: true });
 
+const add = (
+  server: McpServer,
+  tool: ReadTool | WriteTool,
+  annotations: ToolAnnotations,
+  call: (args: Arguments) => Promise<object>,
+): void =>
+  void server.registerTool(
+    tool.name,
+    { description: tool.says, inputSchema: schemaOf(tool), annotations },
+    (args) => call(args).then(answered, refused),
+  );
+
 const addReads = (server: McpServer, { client }: Context): void => {
   for (const tool of readTools)
-    server.registerTool(
-      tool.name,
-      {
-        description: tool.says,
-        inputSchema: schemaOf(tool),
-        annotations: { readOnlyHint: true },
-      },
-      (args) => tool.call(client(), args).then(answered, refused),
-    );
+    add(server, tool, { readOnlyHint: true }, (args) => tool.call(client(), args));
 };
 
 const addWrites = (server: McpServer, context: Context): void => {
   const { given, env, settings, client } = context;
-  const allowance = openAllowance(env, settings.apiKey ?? '', {
+  const take = openAllowance(env, settings.apiKey ?? '', {
     amountOfCall: readCount(given.text('max-amount'), 1_000_00, '--max-amount'),
     amountOfDay: readCount(given.text('max-day'), 10_000_00, '--max-day'),
     callsOfDay: readCount(given.text('max-calls'), 50, '--max-calls'),
   });
-  const call = async (tool: WriteTool, args: Arguments): Promise<object> => {
-    const why = allowance.take(await tool.amount(client(), args));
-    if (why !== null) throw new Failure('usage', why);
-    return tool.call(client(), args, keyOfCall(tool.name, args));
-  };
+  const annotations = { readOnlyHint: false, destructiveHint: true, idempotentHint: true };
   for (const tool of writeTools)
-    server.registerTool(
-      tool.name,
-      {
-        description: tool.says,
-        inputSchema: schemaOf(tool),
-        annotations: { readOnlyHint: false, destructiveHint: true, idempotentHint: true },
-      },
-      (args) => call(tool, args).then(answered, refused),
-    );
+    add(server, tool, annotations, async (args) => {
+      const why = take(await tool.amount(client(), args));
+      if (why !== null) throw new Failure('usage', why);
+      return tool.call(client(), args, keyOfCall(tool.name, args));
+    });
 };
 
 /** Serves until the other side is gone. */
