@@ -2,31 +2,14 @@
  * What the documentation's pages have with script: tabs of snippets, their copying. Without it
  * every snippet is shown in each language.
  */
-import { openOwnKey } from './own-key.js';
+import { openKept, openOwnKey } from './own-key.js';
 import { openSearch } from './search.js';
 
 /** @type {import('../pages.ts').GuideWords['script']} */
 const words = JSON.parse(document.body.dataset['words'] ?? '{}');
 
-const choiceKey = 'docs-language';
-
-/** What the reader has chosen last; null where the browser keeps nothing. */
-const chosen = () => {
-  try {
-    return localStorage.getItem(choiceKey);
-  } catch {
-    return null;
-  }
-};
-
-/** @param {string} name */
-const keep = (name) => {
-  try {
-    localStorage.setItem(choiceKey, name);
-  } catch {
-    // A choice that is not kept is made again.
-  }
-};
+/** What the reader has chosen last. */
+const chosen = openKept('localStorage', 'docs-language');
 
 /** @type {((name: string) => void)[]} */
 const choices = [];
@@ -77,7 +60,7 @@ const makeTabs = (group) => {
     for (const one of choices) one(name);
     // What the reader looks at stays where it is, whatever has grown above.
     scrollBy(0, list.getBoundingClientRect().top - before);
-    keep(name);
+    chosen.keep(name);
   };
   for (const [index, tab] of tabs.entries()) {
     tab.addEventListener('click', () => choose(index));
@@ -131,7 +114,7 @@ for (const group of document.querySelectorAll('.tabs'))
   if (group instanceof HTMLElement) makeTabs(group);
 for (const code of document.querySelectorAll('.code'))
   if (code instanceof HTMLElement && navigator.clipboard) addCopying(code);
-const kept = chosen();
+const kept = chosen.read();
 if (kept !== null) for (const one of choices) one(kept);
 openSearch(words);
 openOwnKey(words.key);

@@ -6,7 +6,6 @@
 
 /** @typedef {import('../pages.ts').GuideWords['script']['key']} KeyWords */
 
-const keptAs = 'docs-test-key';
 const form = /^sk_test_[A-Za-z0-9_]+$/;
 /** What the snippets call; nothing that pays out, which two people have to allow. */
 const scopes = [
@@ -76,22 +75,30 @@ const makeKey = async (words) => {
   return made.secret ? { key: String(made.secret) } : { problem: String(made.message) };
 };
 
-const kept = () => {
-  try {
-    return sessionStorage.getItem(keptAs);
-  } catch {
-    return null;
-  }
-};
+/**
+ * A text that the browser keeps; a browser that keeps nothing is asked again.
+ * @param {'localStorage' | 'sessionStorage'} where
+ * @param {string} name
+ */
+export const openKept = (where, name) => ({
+  read: () => {
+    try {
+      return window[where].getItem(name);
+    } catch {
+      return null;
+    }
+  },
+  /** @param {string} text */
+  keep: (text) => {
+    try {
+      window[where].setItem(name, text);
+    } catch {
+      // As above.
+    }
+  },
+});
 
-/** @param {string} key */
-const keep = (key) => {
-  try {
-    sessionStorage.setItem(keptAs, key);
-  } catch {
-    // The next page asks for it again.
-  }
-};
+const kept = openKept('sessionStorage', 'docs-test-key');
 
 /**
  * Shows the form above the first snippet that names a key.
@@ -134,7 +141,7 @@ export const openOwnKey = (words) => {
     for (const { element, code } of codes) element.textContent = withKey(code, key);
     status.textContent = words.placed;
     field.value = key;
-    keep(key);
+    kept.keep(key);
   };
   box.addEventListener('submit', (event) => {
     event.preventDefault();
@@ -151,6 +158,6 @@ export const openOwnKey = (words) => {
       .catch(() => (status.textContent = words.refused))
       .finally(() => (make.disabled = false));
   });
-  const before = kept();
+  const before = kept.read();
   if (before !== null && form.test(before)) place(before);
 };
