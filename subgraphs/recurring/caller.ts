@@ -3,16 +3,12 @@ import { reason_max_chars } from '../../schema/limits.ts';
 import type pg from 'pg';
 import type { MutationtokenCancelArgs } from '../../schema/generated/recurring.ts';
 import { writeEntry, type Acting, type AuditedAction } from '../platform/database/audit.ts';
-import { modes, type Mode } from '../rules/mode.ts';
+import type { Mode } from '../rules/mode.ts';
 import { refuse, type Refusal } from '../rules/refusal.ts';
 import { textMistake } from '../rules/texts.ts';
 import type { RowKey } from '../platform/database/batch-calls.ts';
 import type { KeyPrincipal, Principal } from '../platform/access/principal.ts';
 import { keyOf } from '../platform/access/access.ts';
-
-/** The modes that a caller may read: a key its own, an operator both. */
-export const modesOf = (principal: Principal): readonly Mode[] =>
-  principal.kind === 'key' ? [principal.mode] : modes;
 
 /**
  * The merchant that cancels an object of `kind`, and the mode of its things; a person's is that of

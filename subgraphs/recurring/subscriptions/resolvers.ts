@@ -7,10 +7,11 @@ import type {
   SubscriptionTermsResolvers,
 } from '../../../schema/generated/recurring.ts';
 import type pg from 'pg';
-import type { EntityReference } from '../../platform/graph/entities.ts';
+import { mayReadOfMode, type EntityReference } from '../../platform/graph/entities.ts';
 import type { TestClocks } from '../../platform/clock/test-clocks.ts';
 import { isUuid } from '../../rules/ids.ts';
 import type { Policies } from '../../platform/policies/policies.ts';
+import { modes } from '../../rules/mode.ts';
 import { isRefusal, type Refusal } from '../../rules/refusal.ts';
 import type { Acting } from '../../platform/database/audit.ts';
 import { exactly } from '../../platform/database/lists.ts';
@@ -20,7 +21,7 @@ import { keyOf, merchantOf, orThrow } from '../../platform/access/access.ts';
 import type { PageDeps } from '../../platform/graph/page-address.ts';
 import type { TokenDeps } from '../tokens/bind-token.ts';
 import { payUrlOf } from '../tokens/resolvers.ts';
-import { cancellingCaller, modesOf, recordCancellation } from '../caller.ts';
+import { cancellingCaller, recordCancellation } from '../caller.ts';
 import { cancelSubscription, pauseSubscription, resumeSubscription } from './stop-subscription.ts';
 import type { Token, Subscription, SubscriptionCharge } from '../entities.ts';
 import {
@@ -89,11 +90,11 @@ export const subscriptionQueries = ({ database: { pool } }: SubscriptionDeps): Q
     const [subscription] = await loadSubscriptions(pool, [
       { merchantId: merchantOf(principal, merchantId), id },
     ]);
-    return subscription && modesOf(principal).includes(subscription.mode) ? subscription : null;
+    return subscription && mayReadOfMode(principal, subscription) ? subscription : null;
   },
   billingSubscriptions: async (_, asked, { principal }) => {
     const merchantId = merchantOf(principal, asked.merchantId);
-    const request = { merchantId, modes: modesOf(principal), columns: {} };
+    const request = { merchantId, modes, columns: {} };
     return orThrow(await findSubscriptions(pool, principal, request));
   },
   billingSubscriptionsConnection: async (_, { filter, ...asked }, { principal }) => {
@@ -102,7 +103,7 @@ export const subscriptionQueries = ({ database: { pool } }: SubscriptionDeps): Q
     ];
     const columns = { status: filter?.status };
     const limit = filter ? {} : { page_max: recurringPage_max };
-    const request = { ...asked, ...limit, modes: modesOf(principal), columns, filter, rows };
+    const request = { ...asked, ...limit, modes, columns, filter, rows };
     return orThrow(await listSubscriptions(pool, principal, request));
   },
 });

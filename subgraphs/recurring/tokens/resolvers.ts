@@ -5,6 +5,7 @@ import type {
   QuerytokensArgs,
   TokenResolvers,
 } from '../../../schema/generated/recurring.ts';
+import { modes } from '../../rules/mode.ts';
 import { isRefusal } from '../../rules/refusal.ts';
 import { exactly } from '../../platform/database/lists.ts';
 import type { Principal } from '../../platform/access/principal.ts';
@@ -12,7 +13,7 @@ import { keyOf, merchantOf, orThrow } from '../../platform/access/access.ts';
 import { pageAddress, type PageDeps } from '../../platform/graph/page-address.ts';
 import { createToken, type TokenDeps, cancelToken } from './bind-token.ts';
 import { chargeToken } from './charge-token.ts';
-import { cancellingCaller, modesOf, recordCancellation } from '../caller.ts';
+import { cancellingCaller, recordCancellation } from '../caller.ts';
 import type { Token } from '../entities.ts';
 import { findTokens, listTokens, loadTokens, recurringPage_max } from '../find-recurring.ts';
 import type { RowKey } from '../../platform/database/batch-calls.ts';
@@ -42,7 +43,7 @@ const requestOf = (
   { merchantId, customerRef }: Pick<QuerytokensArgs, 'merchantId' | 'customerRef'>,
 ) => ({
   merchantId: merchantOf(principal, merchantId),
-  modes: modesOf(principal),
+  modes,
   columns: {},
   rows: [exactly('token.customer_ref', customerRef, { indexedBy: ['mode'] })],
 });
