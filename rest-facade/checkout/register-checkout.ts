@@ -32,7 +32,6 @@ import { showLink } from './show-link.ts';
 import type { Keys } from '../../subgraphs/platform/access/keys.ts';
 import { readPageToken } from '../../subgraphs/platform/graph/page-address.ts';
 import { checkoutPage } from './views/page.ts';
-import type { BuyerPrincipal } from '../../subgraphs/platform/access/principal.ts';
 import type { Words } from './words/en.ts';
 import { beginAnswer, whenClosed } from '../long-answers.ts';
 
@@ -45,16 +44,6 @@ import { beginAnswer, whenClosed } from '../long-answers.ts';
 const heartbeat_ms = 25_000;
 /** How much a reader that does not read may leave unsent before it is let go. */
 const unsent_max_bytes = 262_144;
-
-/** Receives the changes of one payment's status. */
-const openReader = (
-  live: Pick<LiveEvents, 'read'>,
-  { merchantId, paymentId }: BuyerPrincipal,
-): ReturnType<LiveEvents['read']> =>
-  live.read({
-    audience: { merchantId, subjectId: paymentId },
-    kinds: new Set(['payment.status_changed']),
-  });
 
 interface Stream {
   readonly context: PageContext;
@@ -141,7 +130,8 @@ const pushState = (
       // streams.
       if (request.method === 'HEAD') return reply.headers(streamHeaders).send(Readable.from([]));
       const { call } = found;
-      const giveBack = limiter.stream(request.raw, call.principal.paymentId);
+      const { merchantId, paymentId } = call.principal;
+      const giveBack = limiter.stream(request.raw, paymentId);
       if (!giveBack)
         return sendError(
           reply.header('retry-after', String(streamRetry_s)),
@@ -150,7 +140,10 @@ const pushState = (
           words,
         );
       whenClosed(reply.raw, giveBack);
-      const reader = openReader(live, call.principal);
+      const reader = live.read({
+        audience: { merchantId, subjectId: paymentId },
+        kinds: new Set(['payment.status_changed']),
+      });
       const response = beginAnswer(reply, streamHeaders);
       response.write(': connected\n\n');
       open.add(response);

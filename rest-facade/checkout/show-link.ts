@@ -10,7 +10,7 @@ import { signsOf } from '../../schema/money-format.ts';
 import type { Call } from '../../subgraphs/platform/access/principal.ts';
 import { amountOf } from './browser/amount-rules.js';
 import { isRefusal, type LinkPage } from './call-checkout.ts';
-import { rememberSwitch, formatAmount } from './language.ts';
+import { rememberSwitch, formatAmount, refusalWords } from './language.ts';
 import type { PageLimiter } from './limit-page.ts';
 import { type PageContext, beginPage, isSameOrigin, sendMessage } from './page-context.ts';
 import { formLimit_bytes, formOf, takeForms } from './forms.ts';
@@ -240,7 +240,6 @@ export const showLink = (
     });
     if (!isRefusal(begun)) return reply.redirect(pathOf(begun.paymentUrl), 303);
     if (begun.code === 'bad_request') return again(amountMistake(link, words));
-    const refusals: Readonly<Record<string, string>> = words.refusals;
-    return again(refusals[begun.code] ?? words.refused);
+    return again(refusalWords(words, begun.code));
   });
 };
