@@ -194,12 +194,10 @@ const placeOfToken = async ({ client }: Context, id: string): Promise<Place | nu
 /** Where an object of the API is; null where there is none. */
 const placeOf = async (context: Context, id: string): Promise<Place | null> => {
   const api = context.client();
-  const payment = await found(api.payments.get(id));
-  if (payment) return { screen: 'payments', merchantId: payment.merchant_id, id };
-  const payout = await found(api.payouts.get(id));
-  if (payout) return { screen: 'payouts', merchantId: payout.merchant_id, id };
-  const subscription = await found(api.subscriptions.get(id));
-  if (subscription) return { screen: 'subscriptions', merchantId: subscription.merchant_id, id };
+  for (const screen of ['payments', 'payouts', 'subscriptions'] as const) {
+    const object = await found<{ readonly merchant_id: string }>(api[screen].get(id));
+    if (object) return { screen, merchantId: object.merchant_id, id };
+  }
   const receipt = await found(api.receipts.get(id));
   const paid = receipt && (await found(api.payments.get(receipt.payment_id)));
   if (paid) return { screen: 'payments', merchantId: paid.merchant_id, id: paid.id };

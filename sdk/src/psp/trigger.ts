@@ -101,9 +101,6 @@ export const useLink = async (linkUrl: string, signal: Signal = null): Promise<s
   return new URL(location, linkUrl).href;
 };
 
-const postForm = (url: string, fields: Record<string, string>, signal: Signal): Promise<Response> =>
-  post(url, { body: new URLSearchParams(fields), signal });
-
 interface PageState {
   readonly paymentId: string;
   readonly mode: 'test' | 'live';
@@ -386,7 +383,8 @@ const payOn = async (context: Context, url: string, plan: Plan): Promise<PageSta
     if (isAsked && state.step !== null && !isAnswered) {
       isAnswered = true;
       const answer = plan.declines ? 'decline' : 'approve';
-      await postForm(`${url}/bank`, { answer, code: plan.bankCode }, stopped);
+      const body = new URLSearchParams({ answer, code: plan.bankCode });
+      await post(`${url}/bank`, { body, signal: stopped });
     }
     return isOver(state) ? state : null;
   });
