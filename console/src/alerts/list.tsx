@@ -194,9 +194,7 @@ const List = () => {
   const open = asked.rows?.find(({ id }) => id === search.open);
   return (
     <>
-      <div className="chips" role="group" aria-label={words.filters.status}>
-        <ResolvedChips />
-      </div>
+      <ResolvedChips />
       <AlertFilters />
       <Listing
         name="alerts"

@@ -4,7 +4,7 @@ import { Link } from '@tanstack/react-router';
 import * as graph from '../../../schema/generated/console.ts';
 import { useAddress, kept } from '../address.ts';
 import { duration, prettyJson } from '../format.ts';
-import { FindField, isNarrowed, Chip, NoRows } from '../parts/filters.tsx';
+import { FindField, isNarrowed, Chips, NoRows } from '../parts/filters.tsx';
 import { DateField } from '../parts/fields.tsx';
 import { Listing, usePage } from '../parts/listing.tsx';
 import { Drawer } from '../parts/modal.tsx';
@@ -63,12 +63,14 @@ const withoutSecret = (text: string): string =>
 const StatusField = () => {
   const { search, set } = useAddress();
   return (
-    <div className="chips" role="group" aria-label={own.statuses}>
-      {([undefined, ...statusGroups] as const).map((group) => (
-        <Chip key={group ?? ''} isOn={search.status === group} press={() => set({ status: group })}>
-          {group === undefined ? words.filters.all : own.groups[group]}
-        </Chip>
-      ))}
+    <Chips
+      label={own.statuses}
+      chips={([undefined, ...statusGroups] as const).map((group) => [
+        group === undefined ? words.filters.all : own.groups[group],
+        search.status === group,
+        () => set({ status: group }),
+      ])}
+    >
       <label className="inline-field">
         {own.exact}
         <input
@@ -84,7 +86,7 @@ const StatusField = () => {
           }}
         />
       </label>
-    </div>
+    </Chips>
   );
 };
 

@@ -14,7 +14,7 @@ import { PaymentDrawer } from '../payments/shown.tsx';
 import {
   RangeFilters,
   rangeOf,
-  StatusChips,
+  ManyChips,
   textIn,
   useShopFilter,
   useShops,
@@ -130,7 +130,7 @@ const LedgerFilters = () => {
   };
   return (
     <>
-      <StatusChips known={types} names={words.ledger.types} />
+      <ManyChips known={types} names={words.ledger.types} />
       <RangeFilters more={more} />
     </>
   );

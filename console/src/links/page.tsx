@@ -19,7 +19,7 @@ import {
 import { type Column, type ObjectId, Skeleton } from '../parts/table.tsx';
 import { useAsk } from '../parts/use-ask.ts';
 import { OfMerchant } from '../parts/whose.tsx';
-import { StatusChips, NoRows } from '../parts/filters.tsx';
+import { ManyChips, NoRows } from '../parts/filters.tsx';
 import { NewLinkButton } from '../selling/new-link.tsx';
 import { linkWords as own } from '../words/selling.ts';
 import { sharedWords } from '../words/shared.ts';
@@ -213,7 +213,7 @@ const LinkList = ({ merchantId }: { readonly merchantId: string }) => {
       <div className="acts">
         <NewLinkButton again={asked.again} />
       </div>
-      <StatusChips known={statuses} names={own.statuses} />
+      <ManyChips known={statuses} names={own.statuses} />
       <Listing
         name="links"
         label={words.sections.paylinks}

@@ -15,43 +15,57 @@ import { useWhose } from './whose.tsx';
 import { sharedWords } from '../words/shared.ts';
 import { words } from '../words/words.ts';
 
-export const Chip = ({
-  isOn,
-  press,
+/** Chips that are pressed or not; `children` stand behind them. */
+export const Chips = ({
+  label,
+  chips,
   children,
 }: {
-  readonly isOn: boolean;
-  readonly press: () => void;
-  readonly children: ReactNode;
+  readonly label: string;
+  readonly chips: readonly (readonly [name: ReactNode, isOn: boolean, press: () => void])[];
+  readonly children?: ReactNode;
 }) => (
-  <button type="button" className="chip" aria-pressed={isOn} onClick={press}>
+  <div className="chips" role="group" aria-label={label}>
+    {chips.map(([name, isOn, press], place) => (
+      <button key={place} type="button" className="chip" aria-pressed={isOn} onClick={press}>
+        {name}
+      </button>
+    ))}
     {children}
-  </button>
+  </div>
 );
 
-export const StatusChips = <Value extends string>({
+/** Values of a field, of which any number may be chosen; with `countOf`, those that there are. */
+export const ManyChips = <Value extends string>({
+  field = 'status',
+  label = words.filters.status,
+  all = words.filters.all,
   known,
   names,
+  countOf,
 }: {
+  readonly field?: keyof Search;
+  readonly label?: string;
+  readonly all?: string;
   readonly known: readonly Value[];
   readonly names: Readonly<Record<Value, string>>;
+  readonly countOf?: (value: Value) => number;
 }) => {
   const { search, set } = useAddress();
-  const chosen = listOf(search.status, known);
-  const press = (value: Value): void =>
-    set({ status: toggled(chosen, value).join(',') || undefined });
-  return (
-    <div className="chips" role="group" aria-label={words.filters.status}>
-      <Chip isOn={chosen.length === 0} press={() => set({ status: undefined })}>
-        {words.filters.all}
-      </Chip>
-      {known.map((value) => (
-        <Chip key={value} isOn={chosen.includes(value)} press={() => press(value)}>
-          {names[value]}
-        </Chip>
-      ))}
-    </div>
-  );
+  const chosen = listOf(search[field], known);
+  const chipOf = (value: Value) => {
+    const name = (
+      <>
+        {names[value]}
+        {countOf && <span className="count">{countOf(value)}</span>}
+      </>
+    );
+    const press = () => set({ [field]: toggled(chosen, value).join(',') || undefined });
+    return [name, chosen.includes(value), press] as const;
+  };
+  const shown = known.filter((value) => countOf?.(value) !== 0);
+  const none = [all, chosen.length === 0, () => set({ [field]: undefined })] as const;
+  return <Chips label={label} chips={[none, ...shown.map(chipOf)]} />;
 };
 
 /** Values of a field, of which one may be chosen; a second press leaves it open again. */
@@ -63,32 +77,27 @@ export const ToggleChips = ({
   readonly options: readonly (readonly [field: keyof Search, value: string, name: string])[];
 }) => {
   const { search, set } = useAddress();
-  return (
-    <div className="chips" role="group" aria-label={label}>
-      {options.map(([field, value, name]) => {
-        const isOn = search[field] === value;
-        const press = () => set({ [field]: isOn ? undefined : value });
-        return (
-          <Chip key={value} isOn={isOn} press={press}>
-            {name}
-          </Chip>
-        );
-      })}
-    </div>
-  );
+  const chips = options.map(([field, value, name]) => {
+    const isOn = search[field] === value;
+    return [name, isOn, () => set({ [field]: isOn ? undefined : value })] as const;
+  });
+  return <Chips label={label} chips={chips} />;
 };
 
-export const ResolvedChips = () => {
+export const ResolvedChips = ({ children }: { readonly children?: ReactNode }) => {
   const { search, set } = useAddress();
-  return ([undefined, 'resolved'] as const).map((status) => (
-    <Chip
-      key={status ?? 'open'}
-      isOn={(search.status === 'resolved') === (status === 'resolved')}
-      press={() => set({ status })}
+  const isResolved = search.status === 'resolved';
+  return (
+    <Chips
+      label={words.filters.status}
+      chips={[
+        [words.alert.open, !isResolved, () => set({ status: undefined })],
+        [words.alert.resolved, isResolved, () => set({ status: 'resolved' })],
+      ]}
     >
-      {status === 'resolved' ? words.alert.resolved : words.alert.open}
-    </Chip>
-  ));
+      {children}
+    </Chips>
+  );
 };
 
 const dayStart = (daysAgo: number): string => startOfDay(daysAgo).toISOString();

@@ -26,7 +26,7 @@ import {
   isNarrowed,
   RangeFilters,
   rangeOf,
-  StatusChips,
+  ManyChips,
   textIn,
   type MoreFilters,
   useShopFilter,
@@ -212,7 +212,7 @@ export const PaymentsPage = () => {
         <Fresh {...fresh} />
         <TestPaymentButton />
       </PageHead>
-      <StatusChips known={standings} names={words.payment.statuses} />
+      <ManyChips known={standings} names={words.payment.statuses} />
       <RangeFilters more={usePaymentFilters()} />
       <Listing
         name="payments"

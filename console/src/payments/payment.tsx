@@ -7,8 +7,8 @@ import { listOf, useAddress } from '../address.ts';
 import { wholeNumber } from '../format.ts';
 import { useLive } from '../graph/live.tsx';
 import { Button } from '../parts/button.tsx';
-import { TextField, toggled } from '../parts/fields.tsx';
-import { Chip } from '../parts/filters.tsx';
+import { TextField } from '../parts/fields.tsx';
+import { ManyChips } from '../parts/filters.tsx';
 import { OutcomeText, useRun } from '../parts/act-form.tsx';
 import { useSend } from '../parts/outcome.tsx';
 import { Empty, Failure } from '../parts/states.tsx';
@@ -24,7 +24,7 @@ import { words } from '../words/words.ts';
 import { PaymentActs, type OfPayment } from './acts.tsx';
 import { ForBuyer } from './for-buyer.tsx';
 import { methodText, PaymentStanding, type PaymentDetails } from './shown.tsx';
-import { lineKinds, linesOf, type Line, type LineKind } from './timeline-lines.ts';
+import { lineKinds, linesOf, type Line } from './timeline-lines.ts';
 
 /** The text that an erasure of personal data leaves in place of a note. */
 const erased = 'erased';
@@ -89,28 +89,6 @@ const Notes = ({ payment, again }: OfPayment) => (
   </section>
 );
 
-/** One press for each kind that has happened; the choice is in the address. */
-const KindChips = ({ lines }: { readonly lines: readonly Line[] }) => {
-  const { search, set } = useAddress();
-  const chosen = listOf(search.kinds, lineKinds);
-  const known = lineKinds.filter((kind) => lines.some((line) => line.kind === kind));
-  const press = (kind: LineKind): void =>
-    set({ kinds: toggled(chosen, kind).join(',') || undefined });
-  return (
-    <div className="chips" role="group" aria-label={timelineWords.filter}>
-      <Chip isOn={chosen.length === 0} press={() => set({ kinds: undefined })}>
-        {timelineWords.all}
-      </Chip>
-      {known.map((kind) => (
-        <Chip key={kind} isOn={chosen.includes(kind)} press={() => press(kind)}>
-          {timelineWords.kinds[kind]}
-          <span className="count">{lines.filter((line) => line.kind === kind).length}</span>
-        </Chip>
-      ))}
-    </div>
-  );
-};
-
 const LineText = ({ line: { text, aside, at } }: { readonly line: Line }) => (
   <>
     <span className="break">
@@ -156,7 +134,14 @@ const Timeline = ({ payment }: { readonly payment: PaymentDetails }) => {
   return (
     <section>
       <h2>{timelineWords.title}</h2>
-      <KindChips lines={lines} />
+      <ManyChips
+        field="kinds"
+        label={timelineWords.filter}
+        all={timelineWords.all}
+        known={lineKinds}
+        names={timelineWords.kinds}
+        countOf={(kind) => lines.filter((line) => line.kind === kind).length}
+      />
       {shown.length === 0 && <p className="quiet">{timelineWords.nothing}</p>}
       <ol className="timeline">
         {shown.map((one, index) => (

@@ -8,7 +8,7 @@ import { Listing, usePage } from '../parts/listing.tsx';
 import { amountColumn, type Column, objectKey, Table, useChosen } from '../parts/table.tsx';
 import { Moment, Status } from '../parts/texts.tsx';
 import { useWhose } from '../parts/whose.tsx';
-import { RangeFilters, StatusChips, NoRows, useNarrowing } from '../parts/filters.tsx';
+import { RangeFilters, ManyChips, NoRows, useNarrowing } from '../parts/filters.tsx';
 import { draftWords, manyDraftsWords as own } from '../words/drafts.ts';
 import { words } from '../words/words.ts';
 import { DraftActs } from './draft-acts.tsx';
@@ -332,7 +332,7 @@ export const DraftsList = () => {
     (choice.chosen.size > 0 || rows?.some((one) => one.status === 'pending') === true);
   return (
     <>
-      <StatusChips known={statuses} names={draftWords.statuses} />
+      <ManyChips known={statuses} names={draftWords.statuses} />
       <RangeFilters
         more={{
           fields: null,

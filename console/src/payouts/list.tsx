@@ -10,7 +10,7 @@ import { Status, tones, Id, PageHead } from '../parts/texts.tsx';
 import { Tabs, useTab } from '../parts/tabs.tsx';
 import { type Column, amountColumn, createdColumn, extra, objectKey } from '../parts/table.tsx';
 import { useWhose } from '../parts/whose.tsx';
-import { NoRows, RangeFilters, StatusChips, useNarrowing } from '../parts/filters.tsx';
+import { NoRows, RangeFilters, ManyChips, useNarrowing } from '../parts/filters.tsx';
 import { usePermission } from '../viewer.tsx';
 import { draftWords as own } from '../words/drafts.ts';
 import { FailureName } from '../words/failures.tsx';
@@ -62,7 +62,7 @@ const Made = () => {
   );
   return (
     <>
-      <StatusChips known={statuses} names={words.payout.statuses} />
+      <ManyChips known={statuses} names={words.payout.statuses} />
       <RangeFilters />
       <Listing
         name="payouts"

@@ -3,7 +3,7 @@ import { reason_max_chars, recipientName_max_chars } from '../../../schema/limit
 import { useState } from 'react';
 import * as graph from '../../../schema/generated/console.ts';
 import { useAddress } from '../address.ts';
-import { Chip } from '../parts/filters.tsx';
+import { Chips } from '../parts/filters.tsx';
 import { ActForm, type MerchantDialog } from '../parts/act-form.tsx';
 import { actOnce, type Outcome, useSend } from '../parts/outcome.tsx';
 import { ChooseField, bankOptions } from './bank-field.tsx';
@@ -101,13 +101,10 @@ const Fields = ({ banks, ...of }: BankFieldProps) => {
 };
 
 const MethodField = ({ value, set }: Held<Method>) => (
-  <div className="chips" role="group" aria-label={words.columns.method}>
-    {methods.map((method) => (
-      <Chip key={method} isOn={value === method} press={() => set(method)}>
-        {words.payout.methods[method]}
-      </Chip>
-    ))}
-  </div>
+  <Chips
+    label={words.columns.method}
+    chips={methods.map((one) => [words.payout.methods[one], value === one, () => set(one)])}
+  />
 );
 
 /** The recipient, as far as a browser may store it. */

@@ -13,13 +13,7 @@ import {
   paymentColumn,
 } from '../parts/table.tsx';
 import { PaymentDrawer } from '../payments/shown.tsx';
-import {
-  NoRows,
-  RangeFilters,
-  StatusChips,
-  useNarrowing,
-  useShopFilter,
-} from '../parts/filters.tsx';
+import { NoRows, RangeFilters, ManyChips, useNarrowing, useShopFilter } from '../parts/filters.tsx';
 import { useReceiptResend } from '../payments/resend-dialogs.tsx';
 import { receiptWords as own } from '../words/receipts.ts';
 import { words } from '../words/words.ts';
@@ -78,7 +72,7 @@ export const ReceiptsPage = () => {
   return (
     <>
       <PageHead name={words.sections.receipts} />
-      <StatusChips known={statuses} names={own.statuses} />
+      <ManyChips known={statuses} names={own.statuses} />
       <RangeFilters more={useShopFilter()} />
       <Listing
         name="receipts"

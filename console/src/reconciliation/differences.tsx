@@ -71,12 +71,11 @@ const columnsOf = (choose: Column<Row>['cell']): readonly Column<Row>[] => [
 const StateChips = () => {
   const { search } = useAddress();
   return (
-    <div className="chips" role="group" aria-label={words.filters.status}>
-      <ResolvedChips />
+    <ResolvedChips>
       {search.code !== undefined && (
         <ChosenChip field="code" text={`${own.ofRun} ${search.code.slice(0, 8)}`} />
       )}
-    </div>
+    </ResolvedChips>
   );
 };
 

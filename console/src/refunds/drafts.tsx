@@ -9,7 +9,7 @@ import { Money, Moment } from '../parts/texts.tsx';
 import { useAsk } from '../parts/use-ask.ts';
 import { useFollow } from '../parts/use-follow.ts';
 import { PaymentDrawer, type PaymentDetails } from '../payments/shown.tsx';
-import { RangeFilters, StatusChips, NoRows, useNarrowing } from '../parts/filters.tsx';
+import { RangeFilters, ManyChips, NoRows, useNarrowing } from '../parts/filters.tsx';
 import { refundDraftWords as own } from '../words/drafts.ts';
 import { words } from '../words/words.ts';
 import { RefundDraftActs } from './draft-acts.tsx';
@@ -48,7 +48,7 @@ export const RefundDraftsList = () => {
   const asked = usePage(graph.RefundDrafts, useNarrowing(statuses).asked, followed);
   return (
     <>
-      <StatusChips known={statuses} names={own.statuses} />
+      <ManyChips known={statuses} names={own.statuses} />
       <RangeFilters />
       <Listing
         name="refund-drafts"

@@ -14,7 +14,7 @@ import {
   statusColumn,
 } from '../parts/table.tsx';
 import { PaymentDrawer } from '../payments/shown.tsx';
-import { NoRows, RangeFilters, StatusChips, useNarrowing } from '../parts/filters.tsx';
+import { NoRows, RangeFilters, ManyChips, useNarrowing } from '../parts/filters.tsx';
 import { refundDraftWords as own } from '../words/drafts.ts';
 import { FailureName } from '../words/failures.tsx';
 import { words } from '../words/words.ts';
@@ -62,7 +62,7 @@ const Made = () => {
   const open = asked.rows?.find((row) => `${row.merchantId}/${row.paymentId}` === search.open);
   return (
     <>
-      <StatusChips known={statuses} names={words.refund.statuses} />
+      <ManyChips known={statuses} names={words.refund.statuses} />
       <RangeFilters />
       <Listing
         name="refunds"

@@ -8,7 +8,7 @@ import {
   isNarrowed,
   RangeFilters,
   rangeOf,
-  StatusChips,
+  ManyChips,
   NoRows,
 } from '../parts/filters.tsx';
 import { Listing, usePage } from '../parts/listing.tsx';
@@ -109,7 +109,7 @@ const SubscriptionList = () => {
   return (
     <>
       <div className="filter-row">
-        <StatusChips known={statuses} names={own.statuses} />
+        <ManyChips known={statuses} names={own.statuses} />
         <Fresh {...fresh} />
       </div>
       <div className="filter-row">

@@ -2,7 +2,7 @@
 import { useState } from 'react';
 import * as graph from '../../../schema/generated/console.ts';
 import { duration, prettyJson } from '../format.ts';
-import { Chip } from '../parts/filters.tsx';
+import { Chips } from '../parts/filters.tsx';
 import { ActButton, useRun } from '../parts/act-form.tsx';
 import { Drawer } from '../parts/modal.tsx';
 import { toldBy, useSend } from '../parts/outcome.tsx';
@@ -55,13 +55,13 @@ const Body = ({ body }: { readonly body: string }) => {
   return (
     <section>
       <h2>{own.body}</h2>
-      <div className="chips" role="group" aria-label={own.body}>
-        {([false, true] as const).map((raw) => (
-          <Chip key={String(raw)} isOn={isRaw === raw} press={() => setRaw(raw)}>
-            {raw ? own.bytes : own.pretty}
-          </Chip>
-        ))}
-      </div>
+      <Chips
+        label={own.body}
+        chips={[
+          [own.pretty, !isRaw, () => setRaw(false)],
+          [own.bytes, isRaw, () => setRaw(true)],
+        ]}
+      />
       <CopyBlock text={isRaw ? body : prettyJson(body)} />
     </section>
   );

@@ -10,7 +10,7 @@ import { Moment, PageHead } from '../parts/texts.tsx';
 import { useAsk } from '../parts/use-ask.ts';
 import { type Column, objectKey, Skeleton, createdColumn, statusColumn } from '../parts/table.tsx';
 import { useFollow } from '../parts/use-follow.ts';
-import { RangeFilters, StatusChips } from '../parts/filters.tsx';
+import { RangeFilters, ManyChips } from '../parts/filters.tsx';
 import { useWhose } from '../parts/whose.tsx';
 import { words } from '../words/words.ts';
 import { refusalText } from '../parts/outcome.tsx';
@@ -261,7 +261,7 @@ export const WebhooksPage = () => {
       {isOfAll ? (
         <p className="quiet">{words.delivery.chooseMerchant}</p>
       ) : (
-        <StatusChips known={statuses} names={words.delivery.statuses} />
+        <ManyChips known={statuses} names={words.delivery.statuses} />
       )}
       <RangeFilters hasAmounts={false} />
       <Listing
