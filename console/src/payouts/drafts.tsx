@@ -18,7 +18,7 @@ import { useClient, type OperationResult } from 'urql';
 import { reason_max_chars } from '../../../schema/limits.ts';
 import { ActForm, ActButton, type Closable } from '../parts/act-form.tsx';
 import { TextField } from '../parts/fields.tsx';
-import { refusalOf, refusedBy, type Outcome } from '../parts/outcome.tsx';
+import { useSend, type Outcome } from '../parts/outcome.tsx';
 import { Available } from './available.tsx';
 
 /*
@@ -54,32 +54,26 @@ const endsOf = (
 
 /** Decides drafts in calls of a few, in their order, until one has no answer. */
 const useDeciding = (decision: Decision, merchantId: string) => {
-  const client = useClient();
-  const send = async (ids: string[], reason: string) => {
-    const asked = { merchantId, ids };
-    if (decision === 'reject') {
-      const { data, error } = await client
-        .mutation(graph.RejectDrafts, { ...asked, reason })
-        .toPromise();
-      return { data: data?.payoutDraftsReject, error };
-    }
-    const { data, error } = await client.mutation(graph.ApproveDrafts, asked).toPromise();
-    return { data: data?.payoutDraftsApprove, error };
-  };
+  const approve = useSend(graph.ApproveDrafts);
+  const reject = useSend(graph.RejectDrafts);
   return async (
     left: readonly Row[],
     reason: string,
     end: (ends: ReturnType<typeof endsOf>) => void,
   ): Promise<Outcome> => {
     let refused = 0;
-    for (let from = 0; from < left.length; from += call_rows) {
-      const ids = left.slice(from, from + call_rows).map(({ id }) => id);
-      const answer = await send(ids, reason);
-      if (answer.data?.__typename !== 'PayoutDraftsDecided')
-        return refusedBy(answer.data ?? refusalOf(answer.error));
-      const ends = endsOf(answer.data.decisions);
+    const take = ({ decisions }: graph.DraftDecisionsFragment): string => {
+      const ends = endsOf(decisions);
       refused += ends.filter(([, one]) => one !== 'decided').length;
       end(ends);
+      return '';
+    };
+    for (let from = 0; from < left.length; from += call_rows) {
+      const ids = left.slice(from, from + call_rows).map(({ id }) => id);
+      const outcome = await (decision === 'approve'
+        ? approve({ merchantId, ids }, take)
+        : reject({ merchantId, ids, reason }, take));
+      if (!('done' in outcome)) return outcome;
     }
     const done = left.length - refused;
     // What was decided stays so: only where nothing was, the form stands again.
