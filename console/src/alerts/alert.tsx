@@ -2,7 +2,7 @@
 import { Link } from '@tanstack/react-router';
 import * as graph from '../../../schema/generated/console.ts';
 import { policyReason_max_chars } from '../../../schema/limits.ts';
-import { kept, readSearch, useAddress } from '../address.ts';
+import { readSearch } from '../address.ts';
 import { wholeNumber, money } from '../format.ts';
 import { toldBy, useSend } from '../parts/outcome.tsx';
 import { Facts, type Fact, Id, Moment, ObjectLink } from '../parts/texts.tsx';
@@ -61,7 +61,6 @@ export const SubjectLink = ({
 }: {
   readonly alert: Pick<Alert, 'payment' | 'place'>;
 }) => {
-  const { search } = useAddress();
   if (payment) {
     const { id, merchantId, publicId } = payment;
     return (
@@ -73,10 +72,7 @@ export const SubjectLink = ({
   const { pathname, searchParams } = new URL(place, location.origin);
   if (pathname === '/alerts') return null;
   return (
-    <Link
-      to={pathname}
-      search={{ ...kept(search), ...readSearch(Object.fromEntries(searchParams)) }}
-    >
+    <Link to={pathname} search={readSearch(Object.fromEntries(searchParams))}>
       {own.toSubject}
     </Link>
   );

@@ -2,7 +2,7 @@
 import { Link, useNavigate } from '@tanstack/react-router';
 import { useMemo } from 'react';
 import * as graph from '../../../schema/generated/console.ts';
-import { kept, useAddress } from '../address.ts';
+import { useAddress } from '../address.ts';
 import { PageHead, type OfCustomer } from '../parts/texts.tsx';
 import { later } from '../parts/later.tsx';
 import { Listing, usePage } from '../parts/listing.tsx';
@@ -46,20 +46,17 @@ const All = ({
   customer,
   merchantId,
   tab,
-}: OfCustomer & { readonly tab: 'subscriptions' | 'tokens' }) => {
-  const { search } = useAddress();
-  return (
-    <Link to="/subscriptions" search={{ ...kept(search), merchant: merchantId, customer, tab }}>
-      {own.all}
-    </Link>
-  );
-};
+}: OfCustomer & { readonly tab: 'subscriptions' | 'tokens' }) => (
+  <Link to="/subscriptions" search={{ merchant: merchantId, customer, tab }}>
+    {own.all}
+  </Link>
+);
 
 /** The newest are shown; the list of all has pages. */
 const shown_max = 50;
 
 const SubscriptionsOf = ({ merchantId, customer }: OfCustomer) => {
-  const { search, mode } = useAddress();
+  const { mode } = useAddress();
   const navigate = useNavigate();
   const columns = useMemo(
     () => subscriptionColumns().filter(({ id }) => id !== 'customer'),
@@ -85,7 +82,6 @@ const SubscriptionsOf = ({ merchantId, customer }: OfCustomer) => {
           void navigate({
             to: '/subscriptions',
             search: {
-              ...kept(search),
               merchant: merchantId,
               customer,
               open: `${merchantId}/${id}`,

@@ -1,7 +1,7 @@
 /** The developers' screen of a merchant, by shop. */
 import { Link } from '@tanstack/react-router';
 import * as graph from '../../../schema/generated/console.ts';
-import { useAddress, kept, type Search } from '../address.ts';
+import { useAddress, type Search } from '../address.ts';
 import { PickField } from '../parts/fields.tsx';
 import { Empty, Failure } from '../parts/states.tsx';
 import { Skeleton } from '../parts/table.tsx';
@@ -81,7 +81,6 @@ const NeedLine = ({
   readonly merchantId: string;
   readonly shopId: string;
 }) => {
-  const { search } = useAddress();
   const state = isMet ? 'done' : isAdvice ? 'advised' : 'missing';
   const tone = { done: 'good', advised: 'waiting', missing: 'bad' } as const;
   const text = isMet ? detail : says.hint;
@@ -98,7 +97,7 @@ const NeedLine = ({
             className="button"
             to={to}
             params={{ id: merchantId }}
-            search={{ ...kept(search), shop: shopId, ...there }}
+            search={{ shop: shopId, ...there }}
           >
             {own.go}
           </Link>

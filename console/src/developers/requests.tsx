@@ -2,7 +2,7 @@
 import { useMemo } from 'react';
 import { Link } from '@tanstack/react-router';
 import * as graph from '../../../schema/generated/console.ts';
-import { useAddress, kept } from '../address.ts';
+import { useAddress } from '../address.ts';
 import { duration, prettyJson } from '../format.ts';
 import { FindField, isNarrowed, Chips, NoRows } from '../parts/filters.tsx';
 import { DateField } from '../parts/fields.tsx';
@@ -154,7 +154,6 @@ const CreatedLink = ({
   readonly merchantId: string;
   readonly created: Created;
 }) => {
-  const { search } = useAddress();
   const name = own.kinds[kind];
   return (
     <div className="filter-row">
@@ -167,7 +166,7 @@ const CreatedLink = ({
         <Link
           className="button"
           to={kind === 'link' ? '/paylinks' : '/subscriptions'}
-          search={{ ...kept(search), merchant: merchantId, open: id }}
+          search={{ merchant: merchantId, open: id }}
         >
           {name}
         </Link>

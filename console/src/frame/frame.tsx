@@ -1,7 +1,7 @@
 /** The frame of every screen: sections, mode, search, connection, person. */
 import { Outlet, useRouterState, Link } from '@tanstack/react-router';
 import { useEffect, useState } from 'react';
-import { useAddress, readSearch, without, type Search } from '../address.ts';
+import { nothingKept, useAddress, readSearch, without, type Search } from '../address.ts';
 import { timeOfDay } from '../format.ts';
 import { LiveProvider, useLive } from '../graph/live.tsx';
 import { Button, Form } from '../parts/button.tsx';
@@ -94,7 +94,10 @@ const SavedViewRow = ({ section }: { readonly section: Section }) => {
           <Link
             className="chip"
             to={pathOf(section)}
-            search={readSearch(Object.fromEntries(new URLSearchParams(view.search)))}
+            search={{
+              ...nothingKept,
+              ...readSearch(Object.fromEntries(new URLSearchParams(view.search))),
+            }}
             aria-current={view.search === here ? 'true' : undefined}
           >
             {view.name}

@@ -2,7 +2,7 @@
 import { useNavigate } from '@tanstack/react-router';
 import { createElement, Fragment, useState, type ReactNode } from 'react';
 import * as graph from '../../../schema/generated/console.ts';
-import { kept, useAddress, type Search } from '../address.ts';
+import { useAddress, type Search } from '../address.ts';
 import { plainMoment, shortId, zoneName, money } from '../format.ts';
 import { FindList, useRested } from '../parts/find-list.tsx';
 import { Modal } from '../parts/modal.tsx';
@@ -25,9 +25,8 @@ const folded = (text: string): string => text.normalize('NFC').toLowerCase().rep
 
 const usePlaces = () => {
   const navigate = useNavigate();
-  const { search } = useAddress();
   const merchantId = useWhose();
-  const make = { ...kept(search), act: 'new' };
+  const make = { act: 'new' };
   const mayPropose = usePermission('payoutDraftCreate').granted && merchantId !== null;
   return [
     [mayPropose, draftWords.make, () => navigate({ to: '/payouts', search: make })],
@@ -36,11 +35,11 @@ const usePlaces = () => {
       words.merchants.add,
       () => navigate({ to: '/merchants', search: make }),
     ],
-    [true, sharedWords.settings, () => navigate({ to: '/settings', search: kept(search) })],
+    [true, sharedWords.settings, () => navigate({ to: '/settings' })],
     [
       usePermission('personSessionEnd').granted,
       peopleWords.title,
-      () => navigate({ to: '/people', search: kept(search) }),
+      () => navigate({ to: '/people' }),
     ],
   ] as const;
 };
@@ -183,7 +182,7 @@ const objectsIn = (hits: readonly Hit[]): readonly FoundObject[] => {
 
 const useFound = (text: string) => {
   const navigate = useNavigate();
-  const { search, merchantId } = useAddress();
+  const { merchantId } = useAddress();
   const rested = useRested(text.trim());
   const asked = { text: rested, merchantId, timeZone: zoneName() };
   const { data, fetching } = useAsk(graph.Search, asked, rested.length < 3);
@@ -192,7 +191,7 @@ const useFound = (text: string) => {
   const sections = useSections().map((section) => ({
     key: section,
     name: words.sections[section],
-    run: go(section, { ...rememberedFilters(section), ...kept(search) }),
+    run: go(section, rememberedFilters(section)),
   }));
   const named = [...sections, ...useActs()]
     .filter(({ name }) => folded(name).includes(folded(text.trim())))
@@ -200,7 +199,7 @@ const useFound = (text: string) => {
   const objects = objectsIn(rested.length < 3 ? [] : (data?.search ?? [])).map((one) => ({
     key: one.key,
     text: <span className="found">{one.text}</span>,
-    run: go(one.section, { ...kept(search), ...one.place }),
+    run: go(one.section, one.place),
   }));
   return { found: [...objects, ...named], fetching };
 };

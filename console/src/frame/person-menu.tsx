@@ -1,6 +1,7 @@
 /** The person's menu: identity, appearance, logout. */
 import { Header, Menu, MenuItem, MenuSection, Separator } from 'react-aria-components';
 import { useNavigate } from '@tanstack/react-router';
+import { nothingKept } from '../address.ts';
 import { logOut, usePermission, useViewer } from '../viewer.tsx';
 import { changeSettings, densities, languages, themes, useSettings } from '../settings.ts';
 import { peopleWords as own } from '../words/people.ts';
@@ -42,8 +43,8 @@ const useAct = () => {
   return (key: string | number): void => {
     if (key === 'out') void logOut();
     if (key === 'keys') setShortcuts(true);
-    if (key === 'settings') void navigate({ to: '/settings' });
-    if (key === 'people') void navigate({ to: '/people' });
+    if (key === 'settings') void navigate({ to: '/settings', search: nothingKept });
+    if (key === 'people') void navigate({ to: '/people', search: nothingKept });
   };
 };
 

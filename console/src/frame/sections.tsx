@@ -2,7 +2,7 @@
 import { Link, useRouterState } from '@tanstack/react-router';
 import { useEffect, useRef } from 'react';
 import * as graph from '../../../schema/generated/console.ts';
-import { kept, type Search, useAddress, readSearch, without } from '../address.ts';
+import { type Search, useAddress, readSearch, without } from '../address.ts';
 import { countText } from '../format.ts';
 import { Icon } from '../parts/icon.tsx';
 import { useAsk } from '../parts/use-ask.ts';
@@ -171,10 +171,7 @@ export const Sections = () => {
           <li key={section}>
             <Link
               to={pathOf(section)}
-              search={(before: Search) => ({
-                ...(section === here ? {} : rememberedFilters(section)),
-                ...kept(before),
-              })}
+              search={section === here ? {} : rememberedFilters(section)}
               aria-current={here === section ? 'page' : undefined}
               title={words.sections[section]}
             >

@@ -1,7 +1,6 @@
 /** The global keyboard shortcuts, and their list. */
 import { useNavigate } from '@tanstack/react-router';
 import { useEffect, useRef } from 'react';
-import { kept, type Search } from '../address.ts';
 import { openStore } from '../store.ts';
 import { LaterShortcuts } from './later.tsx';
 import { rememberedFilters, keyOf, pathOf, useSections } from './sections.tsx';
@@ -41,10 +40,7 @@ export const Shortcuts = () => {
       else if (event.key === 'g') pressedG_ms.current = event.timeStamp;
       else if (section && event.timeStamp - pressedG_ms.current < pair_ms) {
         pressedG_ms.current = -pair_ms;
-        void navigate({
-          to: pathOf(section),
-          search: (before: Search) => ({ ...rememberedFilters(section), ...kept(before) }),
-        });
+        void navigate({ to: pathOf(section), search: rememberedFilters(section) });
       }
     };
     addEventListener('keydown', press);

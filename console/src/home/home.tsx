@@ -1,7 +1,7 @@
 /** Home: items that need attention, with links, and the latest activity. */
 import { Link } from '@tanstack/react-router';
 import * as graph from '../../../schema/generated/console.ts';
-import { kept, useAddress, type Search } from '../address.ts';
+import { useAddress, type Search } from '../address.ts';
 import { Failure } from '../parts/states.tsx';
 import { figure, objectKey, Skeleton, Table, type Column } from '../parts/table.tsx';
 import { PageHead, Sparkline } from '../parts/texts.tsx';
@@ -133,7 +133,6 @@ const NumberTile = ({
 const movedOf = ({ moved }: Sums): number => moved;
 
 const Numbers = ({ today }: { readonly today: graph.TodayQuery | undefined }) => {
-  const { search } = useAddress();
   const weeks = useWeeks();
   const of = (kind: graph.TotalsOf) => ({
     parts: today?.[kind].parts,
@@ -146,7 +145,7 @@ const Numbers = ({ today }: { readonly today: graph.TodayQuery | undefined }) =>
     (value: number): string =>
       Number.isNaN(value) ? '—' : format(Math.round(value), currency);
   const percent = (value: number): string => rateText(value);
-  const ofToday = { ...kept(search), since: dayBefore(0) };
+  const ofToday = { since: dayBefore(0) };
   const number = {
     textOf: moneyAs(shortMoney),
     exactOf: moneyAs(money),
@@ -306,9 +305,7 @@ export const HomePage = () => {
       <section>
         <h2 className="part-title">
           {words.home.latest}
-          <Link to="/payments" search={(before: Search) => kept(before)}>
-            {words.home.see}
-          </Link>
+          <Link to="/payments">{words.home.see}</Link>
         </h2>
         <Latest />
       </section>

@@ -3,7 +3,7 @@ import { Link } from '@tanstack/react-router';
 import { useRef, useState, type ReactNode } from 'react';
 import * as graph from '../../../schema/generated/console.ts';
 import { AlertBehind, SubjectLink, useAssign, useResolve } from '../alerts/alert.tsx';
-import { kept, useAddress, type Search } from '../address.ts';
+import { useAddress, type Search } from '../address.ts';
 import { countText, money } from '../format.ts';
 import { ActButton, DialogAct } from '../parts/act-form.tsx';
 import { Failure } from '../parts/states.tsx';
@@ -67,11 +67,10 @@ const Line = ({
   /** The merchant's name, where lines of several are listed. */
   readonly whose: string;
 }) => {
-  const here = useAddress().search;
   return (
     <li>
       <span className="stack">
-        <Link to={to} search={{ ...kept(here), ...search }}>
+        <Link to={to} search={search}>
           {name}
         </Link>
         {whose !== '' && <span className="quiet">{whose}</span>}
@@ -231,7 +230,7 @@ const neededLines = (data: graph.NeededQuery) => {
 
 /** Held payments: no error, but the hold lapses unless it is captured. */
 const Held = () => {
-  const { search, mode, merchantId } = useAddress();
+  const { mode, merchantId } = useAddress();
   const { data } = useAsk(graph.PaymentsCount, {
     merchantId,
     status: ['authorized'],
@@ -240,7 +239,7 @@ const Held = () => {
   const total = data?.payments.totalCount;
   if (!total || total.count === 0) return null;
   return (
-    <Link className="held" to="/payments" search={{ ...kept(search), status: 'authorized' }}>
+    <Link className="held" to="/payments" search={{ status: 'authorized' }}>
       {own.held(countText(total))}
     </Link>
   );

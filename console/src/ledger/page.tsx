@@ -2,7 +2,7 @@
 import { Link } from '@tanstack/react-router';
 import { useState } from 'react';
 import * as graph from '../../../schema/generated/console.ts';
-import { kept, useAddress, type Search, listOf } from '../address.ts';
+import { useAddress, listOf } from '../address.ts';
 import { readAmount } from '../amounts.ts';
 import { Button, Form } from '../parts/button.tsx';
 import { usePage, Listing } from '../parts/listing.tsx';
@@ -247,15 +247,14 @@ const BalanceStrip = ({ merchantId }: { readonly merchantId: string }) => {
 const Reserved = ({ balance }: { readonly balance: graph.BalanceQuery['balance'] }) => {
   const reserved = balance.balance - balance.available;
   if (reserved === 0) return null;
-  const pending = (before: Search): Search => ({ ...kept(before), status: 'pending' });
   return (
     <p className="quiet">
       {ledgerWords.reserved(money(reserved, balance.currency))}{' '}
-      <Link to="/refunds" search={pending}>
+      <Link to="/refunds" search={{ status: 'pending' }}>
         {ledgerWords.pendingRefunds}
       </Link>
       {', '}
-      <Link to="/payouts" search={pending}>
+      <Link to="/payouts" search={{ status: 'pending' }}>
         {ledgerWords.pendingPayouts}
       </Link>
     </p>

@@ -2,7 +2,7 @@
 import { money } from '../format.ts';
 import { Link } from '@tanstack/react-router';
 import * as graph from '../../../schema/generated/console.ts';
-import { listOf, useAddress, kept } from '../address.ts';
+import { listOf, useAddress } from '../address.ts';
 import { Listing, usePage } from '../parts/listing.tsx';
 import { Empty, Failure } from '../parts/states.tsx';
 import {
@@ -124,7 +124,6 @@ const LinkPaymentsList = ({
   mode,
   since,
 }: ObjectId & { readonly mode: 'test' | 'live'; readonly since: string }) => {
-  const { search } = useAddress();
   const { data, error, again } = useAsk(graph.LinkPayments, { merchantId, id, mode, since });
   useFollow(again);
   if (!data) return error ? <Failure error={error} again={again} /> : <Skeleton />;
@@ -146,10 +145,7 @@ const LinkPaymentsList = ({
         ))}
       </ul>
       {(pageInfo.hasNextPage || nodes.length > 0) && (
-        <Link
-          to="/payments"
-          search={{ ...kept(search), mode, merchant: merchantId, link: id, since }}
-        >
+        <Link to="/payments" search={{ mode, merchant: merchantId, link: id, since }}>
           {own.allPayments}
         </Link>
       )}

@@ -2,7 +2,7 @@
 import { useNavigate, Link } from '@tanstack/react-router';
 import { useState } from 'react';
 import * as graph from '../../../schema/generated/console.ts';
-import { kept, useAddress } from '../address.ts';
+import { useAddress } from '../address.ts';
 import { Button, Form } from '../parts/button.tsx';
 import { ActButton, useRun, type Closable } from '../parts/act-form.tsx';
 import { usePage, Listing } from '../parts/listing.tsx';
@@ -144,9 +144,7 @@ export const MerchantsPage = () => {
         label={words.sections.merchants}
         asked={asked}
         columns={columnsOf()}
-        onOpen={({ id }) =>
-          void navigate({ to: '/merchants/$id', params: { id }, search: kept(search) })
-        }
+        onOpen={({ id }) => void navigate({ to: '/merchants/$id', params: { id } })}
         empty={
           <NoRows
             of={{ ...words.merchants, none: sharedWords.noMerchant }}

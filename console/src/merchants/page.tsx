@@ -17,7 +17,7 @@ import { ProfileCard } from './profile.tsx';
 import { useSend } from '../parts/outcome.tsx';
 import { policyWords } from '../words/policies.ts';
 import { settingsWords as own, profileWords } from '../words/merchant-settings.ts';
-import { kept, useAddress } from '../address.ts';
+import { useAddress } from '../address.ts';
 import { percent, wholeNumber, money } from '../format.ts';
 import { useFollow } from '../parts/use-follow.ts';
 import { dayBefore, endOfHour, ownZone } from '../reports/spans.ts';
@@ -29,7 +29,7 @@ const volume_days = 30;
 const again_ms = 30_000;
 
 const MoneyCard = ({ merchantId }: { readonly merchantId: string }) => {
-  const { search, mode } = useAddress();
+  const { mode } = useAddress();
   const { data, error, again } = useAsk(graph.Balance, { merchantId, mode });
   const { data: volumes, again: recount } = useAsk(graph.Totals, {
     merchantId,
@@ -45,7 +45,7 @@ const MoneyCard = ({ merchantId }: { readonly merchantId: string }) => {
   const { currency = 'RUB' } = data?.balance ?? {};
   const rows = volumes?.totals.parts.flatMap((part) => part.rows);
   const count = sumOf(rows, 'count');
-  const at = { ...kept(search), merchant: merchantId };
+  const at = { merchant: merchantId };
   return (
     <section className="card">
       <h2>{profileWords.money(words.mode[mode])}</h2>

@@ -1,6 +1,6 @@
 /** The tabs of a screen, each with its own address. */
 import { Link } from '@tanstack/react-router';
-import { kept, useAddress, type Search } from '../address.ts';
+import { useAddress } from '../address.ts';
 import { sharedWords } from '../words/shared.ts';
 
 /** The tab in the address; the first when it names none of them. */
@@ -23,7 +23,7 @@ export const Tabs = <Tab extends string>({
         <Link
           key={tab}
           to="."
-          search={(before: Search) => ({ ...kept(before), ...(tab === tabs[0] ? {} : { tab }) })}
+          search={tab === tabs[0] ? {} : { tab }}
           activeOptions={{ exact: true }}
           aria-current={tab === here ? 'page' : undefined}
         >

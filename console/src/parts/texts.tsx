@@ -6,7 +6,6 @@ import { words } from '../words/words.ts';
 import { Button } from './button.tsx';
 import { Icon } from './icon.tsx';
 import { Link } from '@tanstack/react-router';
-import { kept, useAddress } from '../address.ts';
 
 export const PageHead = ({
   name,
@@ -177,18 +176,7 @@ export const ObjectLink = ({
   readonly className?: string;
   readonly title?: string;
   readonly children: ReactNode;
-}) => {
-  const { search } = useAddress();
-  return (
-    <Link
-      to={to}
-      params={{ merchantId, id }}
-      search={kept(search)}
-      aria-label={link.title}
-      {...link}
-    />
-  );
-};
+}) => <Link to={to} params={{ merchantId, id }} aria-label={link.title} {...link} />;
 
 /* The way to everything of one customer. */
 
@@ -197,18 +185,15 @@ export interface OfCustomer {
   readonly customer: string;
 }
 
-export const CustomerLink = ({ merchantId, customer }: OfCustomer) => {
-  const { search } = useAddress();
-  return (
-    <Link
-      to="/customer"
-      search={{ ...kept(search), merchant: merchantId, customer }}
-      onClick={(event) => event.stopPropagation()}
-    >
-      {customer}
-    </Link>
-  );
-};
+export const CustomerLink = ({ merchantId, customer }: OfCustomer) => (
+  <Link
+    to="/customer"
+    search={{ merchant: merchantId, customer }}
+    onClick={(event) => event.stopPropagation()}
+  >
+    {customer}
+  </Link>
+);
 
 const width = 120;
 const height = 28;

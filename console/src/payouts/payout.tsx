@@ -1,7 +1,7 @@
 /** One payout, in a drawer or on its page: recipient, status, draft, bookings and webhooks. */
 import { Link } from '@tanstack/react-router';
 import * as graph from '../../../schema/generated/console.ts';
-import { kept, useAddress } from '../address.ts';
+import { useAddress } from '../address.ts';
 import { EraseAct } from '../erasure/dialog.tsx';
 import { Facts, Id, Money, Moment, Status, tones, type Tone } from '../parts/texts.tsx';
 import { ObjectDrawer, ObjectPage } from '../parts/modal.tsx';
@@ -68,7 +68,7 @@ const linesOf = (
 };
 
 const TimelineLine = ({ line: { at, tone, text, delivery } }: { readonly line: Line }) => {
-  const { search, mode } = useAddress();
+  const { mode } = useAddress();
   return (
     <li data-tone={tone}>
       <div className="line">
@@ -78,7 +78,6 @@ const TimelineLine = ({ line: { at, tone, text, delivery } }: { readonly line: L
             <Link
               to="/webhooks"
               search={{
-                ...kept(search),
                 mode,
                 merchant: delivery.merchantId,
                 open: `${delivery.merchantId}/${delivery.id}`,
