@@ -1,5 +1,5 @@
 /** Alerts, which stay open until a person resolves them or retries a refused refund. */
-import { useMemo, useState } from 'react';
+import { useState } from 'react';
 import * as graph from '../../../schema/generated/console.ts';
 import { listOf, useAddress } from '../address.ts';
 import { shortMoment } from '../format.ts';
@@ -190,7 +190,6 @@ const List = () => {
   const { search } = useAddress();
   const asked = useAlerts();
   const { again } = asked;
-  const columns = useMemo(() => columnsOf(again), [again, words.language]);
   const open = asked.rows?.find(({ id }) => id === search.open);
   return (
     <>
@@ -200,7 +199,7 @@ const List = () => {
         name="alerts"
         label={words.sections.alerts}
         asked={asked}
-        columns={columns}
+        columns={columnsOf}
         opens
         empty={<Empty title={words.alert.empty} text={words.alert.emptyText} />}
       />

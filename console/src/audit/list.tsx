@@ -196,7 +196,7 @@ export const AuditPage = () => {
         name="audit"
         label={words.sections.audit}
         asked={asked}
-        columns={columnsOf()}
+        columns={columnsOf}
         opens
         empty={<Empty title={words.auditLog.empty} text={words.auditLog.emptyText} />}
       />

@@ -1,6 +1,5 @@
 /** Everything of one customer: payments, subscriptions, saved methods. */
 import { Link, useNavigate } from '@tanstack/react-router';
-import { useMemo } from 'react';
 import * as graph from '../../../schema/generated/console.ts';
 import { useAddress } from '../address.ts';
 import { PageHead, type OfCustomer } from '../parts/texts.tsx';
@@ -22,7 +21,6 @@ const LaterErase = later(async () => (await import('../erasure/dialog.tsx')).Era
 
 const PaymentsOf = ({ merchantId, customer }: OfCustomer) => {
   const { mode } = useAddress();
-  const columns = useMemo(paymentColumns, [words.language]);
   const filter = { mode: [mode], customerId: customer };
   const asked = usePage(graph.Payments, { merchantId, status: null, filter }, {});
   return (
@@ -32,7 +30,7 @@ const PaymentsOf = ({ merchantId, customer }: OfCustomer) => {
         name="payments"
         label={words.sections.payments}
         asked={asked}
-        columns={columns}
+        columns={paymentColumns}
         keyOf={objectKey}
         opens
         empty={<Empty title={own.noPayments} />}
@@ -55,13 +53,11 @@ const All = ({
 /** The newest are shown; the list of all has pages. */
 const shown_max = 50;
 
+const columnsOf = () => subscriptionColumns().filter(({ id }) => id !== 'customer');
+
 const SubscriptionsOf = ({ merchantId, customer }: OfCustomer) => {
   const { mode } = useAddress();
   const navigate = useNavigate();
-  const columns = useMemo(
-    () => subscriptionColumns().filter(({ id }) => id !== 'customer'),
-    [words.language],
-  );
   const filter = { mode: [mode], customerRef: customer };
   const { data, error, again } = useAsk(graph.Subscriptions, {
     merchantId,
@@ -77,7 +73,7 @@ const SubscriptionsOf = ({ merchantId, customer }: OfCustomer) => {
         name="subscriptions"
         label={subscriptionWords.tabs.subscriptions}
         asked={{ error, again, rows }}
-        columns={columns}
+        columns={columnsOf}
         onOpen={({ id }) =>
           void navigate({
             to: '/subscriptions',

@@ -135,7 +135,7 @@ export const EventsPart = ({ shop }: { readonly shop: DeveloperShop }) => {
         name="events"
         label={own.tabs.events}
         asked={{ error, again, rows: log?.items, list }}
-        columns={columnsOf()}
+        columns={columnsOf}
         opens
         empty={<Empty title={own.eventsEmpty} text={own.eventsEmptyText} />}
       />

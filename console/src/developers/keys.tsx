@@ -1,5 +1,4 @@
 /** The keys of a shop: scopes, last use, creation, replacement and revocation. */
-import { useMemo, type ReactNode } from 'react';
 import * as graph from '../../../schema/generated/console.ts';
 import { listOf, useAddress } from '../address.ts';
 import { KeyActs, IssueDialog, scopeText } from './key-dialogs.tsx';
@@ -13,7 +12,7 @@ import { words } from '../words/words.ts';
 
 type Key = graph.ApiKeysQuery['apiKeys']['nodes'][number];
 
-const columnsOf = (act: (key: Key) => ReactNode): readonly Column<Key>[] => [
+const columnsOf = (again: () => void): readonly Column<Key>[] => [
   {
     id: 'key',
     name: own.key,
@@ -54,7 +53,7 @@ const columnsOf = (act: (key: Key) => ReactNode): readonly Column<Key>[] => [
     isWide: true,
     cell: ({ createdAt }) => <Moment at={createdAt} />,
   },
-  { id: 'acts', name: words.columns.action, cell: act },
+  { id: 'acts', name: words.columns.action, cell: (key) => <KeyActs apiKey={key} again={again} /> },
 ];
 
 const statuses = ['active', 'pending', 'expired', 'revoked'] as const;
@@ -89,10 +88,6 @@ export const KeysPart = ({
   const narrowing = { merchantId: shop.merchantId, shopId: shop.id, status, mode };
   const asked = usePage(graph.ApiKeys, narrowing, {});
   const { again } = asked;
-  const columns = useMemo(
-    () => columnsOf((key) => <KeyActs apiKey={key} again={again} />),
-    [again, words.language],
-  );
   return (
     <>
       <AddBar
@@ -108,7 +103,7 @@ export const KeysPart = ({
         name="keys"
         label={own.tabs.keys}
         asked={asked}
-        columns={columns}
+        columns={columnsOf}
         empty={
           <NoRows
             of={{ empty: own.noKeys, emptyText: own.noKeysText }}

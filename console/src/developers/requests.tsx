@@ -1,5 +1,4 @@
 /** The request log of a shop: what was refused, what failed, and what created something. */
-import { useMemo } from 'react';
 import { Link } from '@tanstack/react-router';
 import * as graph from '../../../schema/generated/console.ts';
 import { useAddress } from '../address.ts';
@@ -8,8 +7,8 @@ import { FindField, isNarrowed, Chips, NoRows } from '../parts/filters.tsx';
 import { DateField } from '../parts/fields.tsx';
 import { Listing, usePage } from '../parts/listing.tsx';
 import { Drawer } from '../parts/modal.tsx';
-import { Empty, Failure } from '../parts/states.tsx';
-import { type Column, Skeleton } from '../parts/table.tsx';
+import { Empty, Failure, Skeleton } from '../parts/states.tsx';
+import type { Column } from '../parts/table.tsx';
 import { Status, Moment, Facts, CopyBlock, Id, ObjectLink, type Tone } from '../parts/texts.tsx';
 import { useAsk } from '../parts/use-ask.ts';
 import { requestWords as own } from '../words/developers.ts';
@@ -236,7 +235,6 @@ export const RequestsPart = ({ shop }: { readonly shop: DeveloperShop }) => {
     first: page_rows,
   };
   const asked = usePage(graph.Requests, narrowed, { every_ms });
-  const columns = useMemo(columnsOf, [words.language]);
   return (
     <>
       <p className="quiet">{own.intro}</p>
@@ -249,7 +247,7 @@ export const RequestsPart = ({ shop }: { readonly shop: DeveloperShop }) => {
         name="requests"
         label={words.auditLog.request}
         asked={asked}
-        columns={columns}
+        columns={columnsOf}
         keyOf={keyOf}
         opens
         empty={<NoRows of={own} isNarrow={isNarrowed(narrowing)} />}

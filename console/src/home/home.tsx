@@ -2,8 +2,8 @@
 import { Link } from '@tanstack/react-router';
 import * as graph from '../../../schema/generated/console.ts';
 import { useAddress, type Search } from '../address.ts';
-import { Failure } from '../parts/states.tsx';
-import { figure, objectKey, Skeleton, Table, type Column } from '../parts/table.tsx';
+import { Failure, Skeleton } from '../parts/states.tsx';
+import { figure, objectKey, Table, type Column } from '../parts/table.tsx';
 import { PageHead, Sparkline } from '../parts/texts.tsx';
 import { useAsk } from '../parts/use-ask.ts';
 import { useLiveRows } from '../parts/use-live-rows.tsx';

@@ -6,8 +6,7 @@ import { AlertBehind, SubjectLink, useAssign, useResolve } from '../alerts/alert
 import { useAddress, type Search } from '../address.ts';
 import { countText, money } from '../format.ts';
 import { ActButton, DialogAct } from '../parts/act-form.tsx';
-import { Failure } from '../parts/states.tsx';
-import { Skeleton } from '../parts/table.tsx';
+import { Failure, Skeleton } from '../parts/states.tsx';
 import { Moment } from '../parts/texts.tsx';
 import { useAsk } from '../parts/use-ask.ts';
 import { useMerchantNames, useWhose } from '../parts/whose.tsx';

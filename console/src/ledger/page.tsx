@@ -270,7 +270,7 @@ const Movements = ({ merchantId }: { readonly merchantId: string }) => {
         name="ledger"
         label={words.ledger.movements}
         asked={asked}
-        columns={columnsOf(search.shop)}
+        columns={() => columnsOf(search.shop)}
         onOpen={({ paymentId }) => {
           if (paymentId !== null) set({ open: `${merchantId}/${paymentId}` });
         }}

@@ -4,7 +4,7 @@ import { Link } from '@tanstack/react-router';
 import * as graph from '../../../schema/generated/console.ts';
 import { listOf, useAddress } from '../address.ts';
 import { Listing, usePage } from '../parts/listing.tsx';
-import { Empty, Failure } from '../parts/states.tsx';
+import { Empty, Failure, Skeleton } from '../parts/states.tsx';
 import {
   Status,
   tones,
@@ -16,7 +16,7 @@ import {
   PageHead,
   ObjectLink,
 } from '../parts/texts.tsx';
-import { type Column, type ObjectId, Skeleton } from '../parts/table.tsx';
+import type { Column, ObjectId } from '../parts/table.tsx';
 import { useAsk } from '../parts/use-ask.ts';
 import { OfMerchant } from '../parts/whose.tsx';
 import { ManyChips, NoRows } from '../parts/filters.tsx';
@@ -214,7 +214,7 @@ const LinkList = ({ merchantId }: { readonly merchantId: string }) => {
         name="links"
         label={words.sections.paylinks}
         asked={asked}
-        columns={columnsOf()}
+        columns={columnsOf}
         opens
         empty={<NoRows of={own} />}
       />

@@ -143,7 +143,7 @@ export const MerchantsPage = () => {
         name="merchants"
         label={words.sections.merchants}
         asked={asked}
-        columns={columnsOf()}
+        columns={columnsOf}
         onOpen={({ id }) => void navigate({ to: '/merchants/$id', params: { id } })}
         empty={
           <NoRows

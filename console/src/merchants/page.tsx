@@ -2,9 +2,9 @@
 import { Link, useParams } from '@tanstack/react-router';
 import * as graph from '../../../schema/generated/console.ts';
 import { DialogAct, PolicyForm, useActs, type Again } from '../parts/act-form.tsx';
-import { Empty, Failure } from '../parts/states.tsx';
+import { Empty, Failure, Skeleton } from '../parts/states.tsx';
 import { Status, Id, Moment, PageHead, Facts } from '../parts/texts.tsx';
-import { Skeleton, Table, type Column } from '../parts/table.tsx';
+import { Table, type Column } from '../parts/table.tsx';
 import { EraseAct } from '../erasure/dialog.tsx';
 import { useAsk } from '../parts/use-ask.ts';
 import { peopleWords } from '../words/people.ts';

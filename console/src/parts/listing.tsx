@@ -1,5 +1,5 @@
 /** Every list: its columns and its file, its rows or why there are none, and its pages. */
-import type { ReactNode } from 'react';
+import { useMemo, type ReactNode } from 'react';
 import type { AnyVariables, TypedDocumentNode } from 'urql';
 import { useAddress, type Search } from '../address.ts';
 import { words } from '../words/words.ts';
@@ -7,8 +7,8 @@ import { AddBar, useActs, type Act, type NoFields, type Specs } from './act-form
 import { Button } from './button.tsx';
 import { ColumnsButton, useColumns } from './columns.tsx';
 import { ExportButton } from './export-button.tsx';
-import { Failure } from './states.tsx';
-import { Skeleton, Table, type Column } from './table.tsx';
+import { Failure, Skeleton } from './states.tsx';
+import { Table, type Column } from './table.tsx';
 import { useAsk, type AskedList } from './use-ask.ts';
 import { useFollow, type Followed } from './use-follow.ts';
 
@@ -173,7 +173,8 @@ export const Listing = <
   actOf,
   columns,
   ...list
-}: PagesProps<Row> & {
+}: Omit<PagesProps<Row>, 'columns'> & {
+  readonly columns: (again: () => void) => readonly Column<Row>[];
   readonly add?: Act<Add>;
   readonly actOf?: (row: Row) => Act<Of> | false;
 }) => {
@@ -183,7 +184,8 @@ export const Listing = <
     const act = actOf?.(row);
     return act && button(act);
   };
-  const all = actOf ? [...columns, { name: words.columns.action, cell }] : columns;
+  const own = useMemo(() => columns(again), [columns, again, words.language]);
+  const all = actOf ? [...own, { name: words.columns.action, cell }] : own;
   return (
     <>
       {add && <AddBar {...add} again={again} />}

@@ -1,5 +1,5 @@
-/** Empty and error states of a screen: the reason, and one next step. */
-import { type ReactNode, useEffect } from 'react';
+/** What stands where a screen has no rows: the reason and one next step, or that they are loading. */
+import { type ReactNode, useEffect, useState } from 'react';
 import { useSettings } from '../settings.ts';
 import { outcomeWords } from '../words/outcome.ts';
 import { words } from '../words/words.ts';
@@ -66,6 +66,25 @@ export const Empty = ({
       <h2>{title}</h2>
       {text !== undefined && <p>{text}</p>}
       {children}
+    </div>
+  );
+};
+
+const useDelayed = (delay_ms: number): boolean => {
+  const [isOver, setOver] = useState(false);
+  useEffect(() => {
+    const timer = setTimeout(() => setOver(true), delay_ms);
+    return () => clearTimeout(timer);
+  }, [delay_ms]);
+  return isOver;
+};
+
+/** Placeholder rows of the right height while the first page loads; not for short waits. */
+export const Skeleton = () => {
+  const isShown = useDelayed(150);
+  return (
+    <div className="skeleton" aria-busy="true" aria-label={words.acts.running} role="status">
+      {isShown && Array.from({ length: 8 }, (_, index) => <div key={index} />)}
     </div>
   );
 };

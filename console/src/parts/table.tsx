@@ -4,7 +4,6 @@
  */
 import { memo, useCallback, useEffect, useRef, type KeyboardEvent, useState } from 'react';
 import { useSettings, type Settings } from '../settings.ts';
-import { words } from '../words/words.ts';
 import { type Column, useFit } from './columns.tsx';
 import { useFirstScreen } from './states.tsx';
 import { Money, Moment, Status, tones } from './texts.tsx';
@@ -200,25 +199,6 @@ export const Table = <Row extends object>({
           })}
         </tbody>
       </table>
-    </div>
-  );
-};
-
-const useDelayed = (delay_ms: number): boolean => {
-  const [isOver, setOver] = useState(false);
-  useEffect(() => {
-    const timer = setTimeout(() => setOver(true), delay_ms);
-    return () => clearTimeout(timer);
-  }, [delay_ms]);
-  return isOver;
-};
-
-/** Placeholder rows of the right height while the first page loads; not for short waits. */
-export const Skeleton = () => {
-  const isShown = useDelayed(150);
-  return (
-    <div className="skeleton" aria-busy="true" aria-label={words.acts.running} role="status">
-      {isShown && Array.from({ length: 8 }, (_, index) => <div key={index} />)}
     </div>
   );
 };

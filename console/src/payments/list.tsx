@@ -1,5 +1,5 @@
 /** Payments, newest first, live. */
-import { useMemo, type ReactNode } from 'react';
+import type { ReactNode } from 'react';
 import * as graph from '../../../schema/generated/console.ts';
 import { listOf, useAddress, type Search } from '../address.ts';
 import { wholeNumber } from '../format.ts';
@@ -203,7 +203,6 @@ const NoPayments = () => {
 };
 
 export const PaymentsPage = () => {
-  const choosable = useMemo(listColumns, [words.language]);
   const { asked, fresh, total } = usePayments();
   return (
     <>
@@ -218,7 +217,7 @@ export const PaymentsPage = () => {
         name="payments"
         label={words.sections.payments}
         asked={asked}
-        columns={choosable}
+        columns={listColumns}
         keyOf={objectKey}
         opens
         empty={<NoPayments />}

@@ -338,7 +338,7 @@ export const DraftsList = () => {
         name="payout-drafts"
         label={draftWords.tabs.drafts}
         asked={asked}
-        columns={columnsOf(isWaiting ? choice : null, again)}
+        columns={() => columnsOf(isWaiting ? choice : null, again)}
         tools={isWaiting && <ChosenDrafts {...choice} asked={narrowing} again={again} />}
         keyOf={objectKey}
         empty={<NoRows of={draftWords} />}

@@ -1,5 +1,4 @@
 /** Payouts, newest first, live, and payout drafts. */
-import { useMemo } from 'react';
 import { later } from '../parts/later.tsx';
 import * as graph from '../../../schema/generated/console.ts';
 import { useAddress } from '../address.ts';
@@ -53,7 +52,6 @@ const columnsOf = (): readonly Column<Row>[] => [
 
 const Made = () => {
   const { search, mode } = useAddress();
-  const choosable = useMemo(columnsOf, [words.language]);
   const narrowing = useNarrowing(statuses);
   const { asked, fresh } = useLiveRows(
     'payout',
@@ -68,7 +66,7 @@ const Made = () => {
         name="payouts"
         label={words.sections.payouts}
         asked={asked}
-        columns={choosable}
+        columns={columnsOf}
         keyOf={objectKey}
         opens
         tools={<Fresh {...fresh} />}

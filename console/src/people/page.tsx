@@ -122,16 +122,17 @@ const InvitationsPart = () => {
   );
 };
 
+const columnsOf = (): readonly Column<Row>[] => [
+  { name: words.columns.actor, cell: (row) => <PersonOf row={row} /> },
+  { name: own.seen, isNamed: true, cell: ({ seenAt }) => <Moment at={seenAt} /> },
+  { name: own.since, isWide: true, cell: ({ createdAt }) => <Moment at={createdAt} /> },
+  { name: own.ends, isWide: true, cell: ({ endsAt }) => <Moment at={endsAt} /> },
+];
+
 const List = () => {
   const { data, error, again } = useAsk(graph.People, {});
   const end = useSend(graph.EndSession);
   useFollow(again, { every_ms: look_ms });
-  const columns: readonly Column<Row>[] = [
-    { name: words.columns.actor, cell: (row) => <PersonOf row={row} /> },
-    { name: own.seen, isNamed: true, cell: ({ seenAt }) => <Moment at={seenAt} /> },
-    { name: own.since, isWide: true, cell: ({ createdAt }) => <Moment at={createdAt} /> },
-    { name: own.ends, isWide: true, cell: ({ endsAt }) => <Moment at={endsAt} /> },
-  ];
   const whose = useWhose();
   const rows = data?.personSessions.filter((row) => whose === null || row.merchantId === whose);
   return (
@@ -143,7 +144,7 @@ const List = () => {
         name="people"
         label={own.now}
         asked={{ error, again, rows }}
-        columns={columns}
+        columns={columnsOf}
         actOf={({ id, subject }) => ({
           permission: 'personSessionEnd',
           title: own.end,

@@ -39,7 +39,7 @@ export const AccountsPart = ({ merchantId }: { readonly merchantId: string }) =>
       name="accounts"
       label={own.tabs.accounts}
       asked={{ error, again, rows }}
-      columns={columnsOf()}
+      columns={columnsOf}
       add={{
         permission: 'bankAccountSet',
         title: own.accountAdd,

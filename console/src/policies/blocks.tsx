@@ -31,7 +31,7 @@ export const BlocksPart = () => {
         name="blocks"
         label={own.tabs.blocks}
         asked={asked}
-        columns={columnsOf()}
+        columns={columnsOf}
         add={{
           permission: 'blockEntryAdd',
           title: own.blockAdd,
@@ -81,7 +81,7 @@ export const ForbiddenPart = () => {
         name="forbidden"
         label={own.tabs.words}
         asked={usePage(graph.ForbiddenWords, {})}
-        columns={wordColumns()}
+        columns={wordColumns}
         add={{
           permission: 'forbiddenPurposeAdd',
           title: own.wordAdd,

@@ -37,7 +37,7 @@ const ExchangePart = () => {
       name="exchange"
       label={own.tabs.exchange}
       asked={usePage(graph.ExchangeRates, {})}
-      columns={columnsOf()}
+      columns={columnsOf}
       add={{
         permission: 'exchangeRateSet',
         title: own.exchangeAdd,

@@ -120,7 +120,7 @@ export const RatesPart = () => {
         name="rates"
         label={own.tabs.rates}
         asked={asked}
-        columns={columnsOf(shops)}
+        columns={() => columnsOf(shops)}
         add={{
           permission: 'rateSet',
           title: own.rateAdd,

@@ -42,7 +42,7 @@ export const RoutesPart = ({ merchantId }: { readonly merchantId: string }) => {
       name="routes"
       label={own.tabs.routes}
       asked={asked}
-      columns={columnsOf(shops)}
+      columns={() => columnsOf(shops)}
       add={{
         permission: 'bankRouteSet',
         title: own.routeAdd,

@@ -1,5 +1,4 @@
 /** Receipts, newest first: their registration, refusals, and resending. */
-import { useMemo } from 'react';
 import * as graph from '../../../schema/generated/console.ts';
 import { useAddress } from '../address.ts';
 import { useActs } from '../parts/act-form.tsx';
@@ -67,8 +66,6 @@ export const ReceiptsPage = () => {
   const shop = search.shop === undefined ? {} : { shopId: [search.shop] };
   const filter = { ...narrowing.filter, ...shop };
   const asked = usePage(graph.Receipts, { ...narrowing, filter }, { every_ms: look_ms });
-  const { again } = asked;
-  const choosable = useMemo(() => columnsOf(again), [again, words.language]);
   return (
     <>
       <PageHead name={words.sections.receipts} />
@@ -78,7 +75,7 @@ export const ReceiptsPage = () => {
         name="receipts"
         label={words.sections.receipts}
         asked={asked}
-        columns={choosable}
+        columns={columnsOf}
         keyOf={objectKey}
         onOpen={({ merchantId: owner, paymentId }) => set({ open: `${owner}/${paymentId}` })}
         empty={<NoRows of={own} />}

@@ -175,7 +175,7 @@ export const DifferencesPart = () => {
         name="differences"
         label={own.tabs.differences}
         asked={asked}
-        columns={columnsOf(choose)}
+        columns={() => columnsOf(choose)}
         empty={<NoRows of={own} isNarrow={runId !== null || isResolved} />}
       />
       {resolving && (

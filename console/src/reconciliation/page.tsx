@@ -88,7 +88,7 @@ const RunsPart = () => {
         name="runs"
         label={own.tabs.runs}
         asked={asked}
-        columns={columnsOf()}
+        columns={columnsOf}
         onOpen={({ id }) => set({ tab: undefined, code: id })}
         empty={<Empty title={own.runsEmpty} text={own.runsEmptyText} />}
       />

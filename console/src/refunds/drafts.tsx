@@ -54,7 +54,7 @@ export const RefundDraftsList = () => {
         name="refund-drafts"
         label={own.tabs.drafts}
         asked={asked}
-        columns={columnsOf(asked.again)}
+        columns={columnsOf}
         keyOf={objectKey}
         onOpen={({ merchantId: owner, paymentId }) => set({ open: `${owner}/${paymentId}` })}
         empty={<NoRows of={own} />}

@@ -1,5 +1,4 @@
 /** Refunds, newest first, live. */
-import { useMemo } from 'react';
 import * as graph from '../../../schema/generated/console.ts';
 import { useAddress } from '../address.ts';
 import { Fresh, useLiveRows } from '../parts/use-live-rows.tsx';
@@ -51,7 +50,6 @@ const columnsOf = (): readonly Column<Row>[] => [
 
 const Made = () => {
   const { search, mode, set } = useAddress();
-  const columns = useMemo(columnsOf, [words.language]);
   const narrowing = useNarrowing(statuses);
   const { asked, fresh } = useLiveRows(
     'refund',
@@ -68,7 +66,7 @@ const Made = () => {
         name="refunds"
         label={words.sections.refunds}
         asked={asked}
-        columns={columns}
+        columns={columnsOf}
         keyOf={objectKey}
         openKey={open ? objectKey(open) : null}
         onOpen={({ merchantId: owner, paymentId }) => set({ open: `${owner}/${paymentId}` })}

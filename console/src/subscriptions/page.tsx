@@ -1,5 +1,5 @@
 /** Subscriptions, and the methods that buyers have saved. */
-import { useMemo, useState } from 'react';
+import { useState } from 'react';
 import * as graph from '../../../schema/generated/console.ts';
 import { listOf, useAddress } from '../address.ts';
 import { Button, Form } from '../parts/button.tsx';
@@ -13,9 +13,9 @@ import {
 } from '../parts/filters.tsx';
 import { Listing, usePage } from '../parts/listing.tsx';
 import { useSend } from '../parts/outcome.tsx';
-import { type Column, objectKey, statusColumn } from '../parts/table.tsx';
+import { amountColumn, type Column, objectKey, statusColumn } from '../parts/table.tsx';
 import { Tabs, useTab } from '../parts/tabs.tsx';
-import { Money, Moment, Id, PageHead, CustomerLink } from '../parts/texts.tsx';
+import { Moment, Id, PageHead, CustomerLink } from '../parts/texts.tsx';
 import { Fresh, useLiveRows } from '../parts/use-live-rows.tsx';
 import { OfMerchant } from '../parts/whose.tsx';
 import { sharedWords } from '../words/shared.ts';
@@ -30,12 +30,7 @@ const statuses = ['pending', 'active', 'past_due', 'paused', 'cancelled'] as con
 
 export const subscriptionColumns = (): readonly Column<Row>[] => [
   statusColumn(words.columns.status, own.statuses),
-  {
-    id: 'price',
-    name: own.price,
-    isNumber: true,
-    cell: ({ amount, currency }) => <Money amount={amount} currency={currency} />,
-  },
+  { id: 'price', ...amountColumn(own.price) },
   {
     id: 'plan',
     name: own.plan,
@@ -105,7 +100,6 @@ export const CustomerField = () => {
 
 const SubscriptionList = () => {
   const { asked, fresh } = useSubscriptions();
-  const choosable = useMemo(subscriptionColumns, [words.language]);
   return (
     <>
       <div className="filter-row">
@@ -120,7 +114,7 @@ const SubscriptionList = () => {
         name="subscriptions"
         label={own.tabs.subscriptions}
         asked={asked}
-        columns={choosable}
+        columns={subscriptionColumns}
         keyOf={objectKey}
         opens
         empty={<NoRows of={own} />}
@@ -165,7 +159,7 @@ export const TokenTable = ({
       name="tokens"
       label={own.tabs.tokens}
       asked={asked}
-      columns={tokenColumns()}
+      columns={tokenColumns}
       actOf={({ merchantId, id, status }) =>
         status !== 'cancelled' && {
           permission: 'tokenCancel',

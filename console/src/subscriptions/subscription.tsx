@@ -11,8 +11,8 @@ import {
   ObjectLink,
 } from '../parts/texts.tsx';
 import { ObjectDrawer } from '../parts/modal.tsx';
-import { Empty, Failure } from '../parts/states.tsx';
-import { Skeleton, type ObjectId } from '../parts/table.tsx';
+import { Empty, Failure, Skeleton } from '../parts/states.tsx';
+import type { ObjectId } from '../parts/table.tsx';
 import { useAsk } from '../parts/use-ask.ts';
 import { useFollow } from '../parts/use-follow.ts';
 import { sharedWords } from '../words/shared.ts';

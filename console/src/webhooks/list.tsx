@@ -1,14 +1,14 @@
 /** Webhook deliveries: their results, attempts, and resending. */
-import { useMemo, useState } from 'react';
+import { useState } from 'react';
 import { useMutation } from 'urql';
 import { later } from '../parts/later.tsx';
 import * as graph from '../../../schema/generated/console.ts';
 import { listOf, useAddress } from '../address.ts';
 import { usePage, Listing } from '../parts/listing.tsx';
-import { Empty, Failure } from '../parts/states.tsx';
+import { Empty, Failure, Skeleton } from '../parts/states.tsx';
 import { Moment, PageHead } from '../parts/texts.tsx';
 import { useAsk } from '../parts/use-ask.ts';
-import { type Column, objectKey, Skeleton, createdColumn, statusColumn } from '../parts/table.tsx';
+import { type Column, objectKey, createdColumn, statusColumn } from '../parts/table.tsx';
 import { useFollow } from '../parts/use-follow.ts';
 import { RangeFilters, ManyChips } from '../parts/filters.tsx';
 import { useWhose } from '../parts/whose.tsx';
@@ -251,7 +251,6 @@ const useDeliveries = () => {
 
 export const WebhooksPage = () => {
   const { search } = useAddress();
-  const columns = useMemo(columnsOf, [words.language]);
   const { asked, owner, status } = useDeliveries();
   const isOfAll = owner === null;
   return (
@@ -268,7 +267,7 @@ export const WebhooksPage = () => {
         name="webhooks"
         label={words.sections.webhooks}
         asked={asked}
-        columns={columns}
+        columns={columnsOf}
         keyOf={objectKey}
         opens
         empty={
