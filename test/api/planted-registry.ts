@@ -11,21 +11,21 @@ export interface PlantedShop {
 }
 
 /**
- * `count` payments in `mode`, the n-th (from 0) with the status and the moment that SQL over `n`
- * gives.
+ * `count` payments in `mode`, the n-th (from 0) with the status, the moment and the customer that
+ * SQL over `n` gives.
  */
 export const plantPayments = async (
   pool: pg.Pool,
   { merchantId, shopId }: PlantedShop,
   mode: Mode,
   count: number,
-  of: { readonly status: string; readonly at: string },
+  of: { readonly status: string; readonly at: string; readonly customer?: string },
 ): Promise<void> => {
   await pool.query(
     `insert into payment (merchant_id, id, version, public_id, shop_id, terminal_id, terminal_name, shop_name, mode, order_id, amount, amount_refunded, currency,
-        method, status, metadata, created_at, expires_at, processing_until, capture_before)
+        method, status, metadata, created_at, expires_at, processing_until, capture_before, customer_id)
       select $1, gen_random_uuid(), 1, 'P-' || nextval('payment_public_id'), $2, $2, 'Terminal', 'Shop', $3, 'order-' || n, 100, 0, 'RUB', 'sbp', ${of.status},
-        json_build_object('mode', $3::text), ${of.at}, ${of.at} + interval '1 hour', ${of.at} + interval '1 hour', ${of.at} + interval '7 days'
+        json_build_object('mode', $3::text), ${of.at}, ${of.at} + interval '1 hour', ${of.at} + interval '1 hour', ${of.at} + interval '7 days', ${of.customer ?? 'null'}
       from generate_series(0, $4::int - 1) as n`,
     [merchantId, shopId, mode, count],
   );
