@@ -320,19 +320,13 @@ const cpuOf = async (stop: () => Promise<void>): Promise<number> => {
 const servers_s: Record<string, number> = {};
 
 /** Starts what the files share, runs them, and stops it. */
-const runWithServers = async (
-  files: readonly string[],
-  whole: boolean,
-  stopped: AbortSignal,
-): Promise<Outcome> => {
+const runWithServers = async (files: readonly string[], stopped: AbortSignal): Promise<Outcome> => {
   const database = await startTestDatabase();
   process.env['TEST_POSTGRES_URL'] = database.url;
   process.env['TEST_POSTGRES_TEMPLATE'] = await database.createDatabase().then(migrateTemplate);
   const plainService = await offerPlainService();
   process.env['TEST_PLAIN_SERVICE'] = plainService.url;
   try {
-    // Node keeps what it compiles for this, and the processes of the tests need not compile it.
-    if (whole) await fetch(plainService.url);
     return await runAll(files, stopped);
   } finally {
     servers_s['the shared service'] = await cpuOf(plainService.stop);
@@ -360,7 +354,7 @@ const main = async (args: readonly string[], stopped: AbortSignal): Promise<numb
   const files = testFiles(named);
   const [[checked, checking_ms], [outcome, testing_ms]] = await Promise.all([
     timed(() => (whole && !isLong ? check(stopped) : true)),
-    timed(() => runWithServers(files, whole, stopped)),
+    timed(() => runWithServers(files, stopped)),
   ]);
 
   const kept = readCosts(costs);
