@@ -76,7 +76,7 @@ const makeKey = async (words) => {
 };
 
 /**
- * A text that the browser keeps; a browser that keeps nothing is asked again.
+ * A text that the browser keeps under `name`; null where it keeps none, or nothing at all.
  * @param {'localStorage' | 'sessionStorage'} where
  * @param {string} name
  */
@@ -93,7 +93,7 @@ export const openKept = (where, name) => ({
     try {
       window[where].setItem(name, text);
     } catch {
-      // As above.
+      // It will be asked for again.
     }
   },
 });
