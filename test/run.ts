@@ -44,7 +44,7 @@ interface Outcome {
 }
 
 /**
- * Most files share these processes, so that what they import is loaded and compiled four times, not
+ * Most files share these processes, so that what they import is loaded and compiled a few times, not
  * three hundred.
  */
 const sharedProcesses = 4;
@@ -78,12 +78,19 @@ const alone = [
 
 const slashed = (file: string): string => relative(root, file).split(sep).join('/');
 
-/** What each process runs: the shared ones first, which take longest, any file that none has begun. */
+/**
+ * What each process runs: the shared ones any file that none has begun. They come first, since they
+ * take longest; when the files with a process of their own have ended, more of them use the cores.
+ */
 const groupsOf = (files: readonly string[]): readonly (readonly string[])[] => {
   const isAlone = (file: string) => alone.some((beginning) => slashed(file).startsWith(beginning));
   const sharing = files.filter((file) => !isAlone(file));
-  const shared = Array<typeof sharing>(Math.min(sharedProcesses, sharing.length)).fill(sharing);
-  return [...shared, ...files.filter(isAlone).map((file) => [file])];
+  const shared = Array<typeof sharing>(Math.min(processesAtOnce, sharing.length)).fill(sharing);
+  return [
+    ...shared.slice(0, sharedProcesses),
+    ...files.filter(isAlone).map((file) => [file]),
+    ...shared.slice(sharedProcesses),
+  ];
 };
 
 /** Writes the program of each group into `folder`; gives their paths. */

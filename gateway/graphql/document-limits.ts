@@ -106,7 +106,7 @@ const valueDepth = (value: ValueNode): number => {
   return 0;
 };
 
-/** Measures selections. A fragment is measured once, however often it is sharded. */
+/** Measures selections. A fragment is measured once, however often it is spread. */
 const measureIn = (context: ValidationContext): ((selectionSet: SelectionSetNode) => Size) => {
   const fragments = new Map<string, Size>();
   const sizeOfFragment = (name: string): Size => {

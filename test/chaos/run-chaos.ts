@@ -31,7 +31,7 @@ export interface ChaosPlan {
   readonly operations: number;
   /** How many are under way at once. */
   readonly atOnce: number;
-  /** They are sharded over the operations. */
+  /** They are spread over the operations. */
   readonly kills: number;
   /** How many times faster than the real time the run's time passes. */
   readonly times: number;

@@ -110,7 +110,7 @@ describe('documents', () => {
     });
     assert.deepEqual(JSON.parse(JSON.stringify(state.seen)), [{ first: 7 }, { first: 8 }]);
   });
-  test('conditions hold where a fragment is sharded twice', async () => {
+  test('conditions hold where a fragment is spread twice', async () => {
     const text =
       'query ($more: Boolean!) { a: balance { ...B } b: balance @skip(if: $more) { ...B } } fragment B on Balance { currency @include(if: $more) balance }';
     assert.deepEqual(JSON.parse(JSON.stringify((await ask(text, key, { more: true })).data)), {

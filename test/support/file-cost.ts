@@ -37,14 +37,15 @@ const browsers = new Set<number>();
 let endedBrowsers_s = 0;
 
 /**
- * Counts the CPU of a browser, given by the id of one of its processes. Gives what must be called
- * before the browser is ended.
+ * Counts the CPU of a browser, given by the id of its first process. Gives what must be called just
+ * before the browser is closed: what the first process has taken then counts as this one's child.
  */
 export const countBrowser = (pid: number): (() => void) => {
   const session = timesOf(pid)?.session ?? 0;
   browsers.add(session);
   return () => {
-    if (browsers.delete(session)) endedBrowsers_s += cpuOfSession(session);
+    if (browsers.delete(session))
+      endedBrowsers_s += cpuOfSession(session) - (timesOf(pid)?.cpu_s ?? 0);
   };
 };
 

@@ -148,7 +148,7 @@ const compiledFields_max = 300;
 
 /**
  * What graphql-jit 0.8.9 takes too long for or gets wrong: `@skip` and `@include` inside fragments
- * that are sharded twice, literals of custom scalars (it writes parsed values into its program as
+ * that are spread twice, literals of custom scalars (it writes parsed values into its program as
  * JSON, where a bigint throws and an instant becomes a string), and defaults of non-null fields in
  * variables (it treats them as missing).
  */
