@@ -2241,7 +2241,8 @@ export type Query = {
   shop: Maybe<Shop>;
   /**
    * Webhook deliveries of a merchant, newest event first; `from` and `to` are UTC days, inclusive, `since` (inclusive) and `until` (exclusive) are moments. A
-   * cabinet user need not name the merchant; an operator who names none reads the failed ones of all merchants.
+   * cabinet user need not name the merchant; an operator who names none reads the failed ones of all merchants. A page looks at 20,000 rows at most, so it may have
+   * fewer nodes than requested, or none, while `hasNextPage` is true; `status: failed` and `subjectId` alone are found by an index.
    */
   webhookDeliveries: WebhookDeliveryConnection;
   /** One webhook delivery; null when the merchant has none of this id, or is not within the caller's reach. */

@@ -72,8 +72,7 @@ export const cabinetQueries = ({ database, database: { pool } }: Pick<CabinetDep
     },
     webhookDeliveries: async (_, query, context) => {
       const merchantId = anyMerchantOf(context.principal, query.merchantId);
-      const em = database.emOf(context);
-      return orThrow(await listDeliveries(em, pool, { ...query, merchantId }));
+      return orThrow(await listDeliveries(pool, { ...query, merchantId }));
     },
     auditLog: async (_, query, context) => {
       const merchantId = anyMerchantOf(context.principal, query.merchantId);

@@ -13,7 +13,7 @@ import type { RowKey } from '../platform/database/batch-calls.ts';
 import { isUuid } from '../rules/ids.ts';
 import type { DeliveryPage } from './rows.ts';
 import { findPage, given, spanOf, type Span, type Page } from '../platform/database/keyset.ts';
-import { listTotal, readList, earlier, later, oneOf } from '../platform/database/lists.ts';
+import { readList, earlier, exactly, later, oneOf } from '../platform/database/lists.ts';
 import type { ListedTable, ListQuery } from '../platform/database/list-statements.ts';
 import { runByMerchant } from '../platform/database/sharding.ts';
 import {
@@ -88,36 +88,38 @@ interface DeliveriesQuery extends Partial<Omit<QuerywebhookDeliveriesArgs, 'merc
   readonly merchantId: string | null;
 }
 
-const deliveryTable: ListedTable = {
+/** Of one merchant; an index orders them by time, whatever their shop and mode. */
+const ofMerchant: ListedTable = {
   table: { name: 'webhook_delivery', filters: {} },
   columns: columns(propertyNames(WebhookDeliveryEntity)),
-  by: ['mode'],
-  ofAll: "webhook_delivery.status = 'failed'",
+  by: [],
 };
+const failedOfMerchant: ListedTable = {
+  ...ofMerchant,
+  table: { ...ofMerchant.table, always: "webhook_delivery.status = 'failed'" },
+};
+const failedOfAll: ListedTable = { ...failedOfMerchant, by: ['mode'] };
 
-/** The same query for a total, and for a list of all merchants. */
-const wideQuery = (query: DeliveriesQuery, span: Span): ListQuery => {
-  const { merchantId, mode, shopId, endpointId, event, status, ...more } = query;
-  const { subjectId, first, after, last, before } = more;
-  const text = (column: string, value: string | null | undefined) =>
-    value === null || value === undefined
-      ? []
-      : [oneOf(`webhook_delivery.${column}::text`, [value])];
+/** What a request asks for; a value of null or undefined matches all. */
+const deliveriesQuery = (request: DeliveriesQuery, span: Span): ListQuery => {
+  const { merchantId, mode, shopId, endpointId, event, status, subjectId, ...page } = request;
+  const is = (column: string, value: string | null | undefined) =>
+    oneOf(`webhook_delivery.${column}::text`, value ? [value] : null);
+  const rows = [
+    exactly('webhook_delivery.subject_id', subjectId, { type: 'uuid' }),
+    is('shop_id', shopId?.toLowerCase()),
+    is('endpoint_id', endpointId?.toLowerCase()),
+    is('webhook_event', event),
+    is('status', status === 'failed' ? null : status),
+    is('mode', merchantId === null ? null : mode),
+  ].filter(({ value }) => value !== null && value !== undefined);
   return {
-    page: { first, after, last, before },
+    page,
     reach: { merchantId, shopIds: [], modes: mode ? [mode] : modes },
     span,
     columns: {},
-    rows: [
-      ...text('shop_id', shopId?.toLowerCase()),
-      ...text('endpoint_id', endpointId?.toLowerCase()),
-      ...text('subject_id', subjectId?.toLowerCase()),
-      ...text('webhook_event', event),
-      ...text('status', merchantId === null ? null : status),
-    ],
-    asked: [mode, shopId, endpointId, event, span.since, span.until, subjectId].map(
-      (part) => part ?? null,
-    ),
+    rows,
+    asked: [mode, shopId, endpointId, event, status, subjectId, span].map((part) => part ?? null),
   };
 };
 
@@ -126,33 +128,22 @@ const wideQuery = (query: DeliveriesQuery, span: Span): ListQuery => {
  * `bad_request` for a wrong size, cursor, day or id, and for another status over all merchants.
  */
 export const listDeliveries = async (
-  em: EntityManager,
   runner: Runner,
   query: DeliveriesQuery,
 ): Promise<DeliveryPage | Refusal> => {
-  const { merchantId, shopId = null, endpointId = null, event = null, status = null } = query;
-  const { mode = null, subjectId = null } = query;
+  const { merchantId, shopId, endpointId, subjectId, status } = query;
   for (const [field, id] of Object.entries({ merchantId, shopId, endpointId, subjectId })) {
-    if (id !== null && !isUuid(id)) return refuse('bad_request', `${field}: expected a UUID`);
+    if (typeof id === 'string' && !isUuid(id))
+      return refuse('bad_request', `${field}: expected a UUID`);
   }
-  const span = spanOf(query.from, query.to);
-  if (isRefusal(span)) return span;
-  const since = later(span.since, query.since);
-  const until = earlier(span.until, query.until);
-  const wide = wideQuery(query, { since, until });
+  const days = spanOf(query.from, query.to);
+  if (isRefusal(days)) return days;
+  const span = { since: later(days.since, query.since), until: earlier(days.until, query.until) };
   if (merchantId === null && (status ?? 'failed') !== 'failed')
     return refuse('bad_request', 'status: without merchantId, only failed deliveries are listed');
-  if (merchantId === null) return readList<WebhookDelivery>(runner, deliveryTable, wide);
-  const days = given({ $gte: since, $lt: until });
-  const where = {
-    merchantId,
-    ...given({ mode, shopId, endpointId, subjectId, webhookEvent: event, status }),
-    ...(since || until ? { createdAt: days } : {}),
-  };
-  const list = { entity: WebhookDeliveryEntity, at: 'createdAt', where } as const;
-  const page = await findPage(em, list, query);
-  if (isRefusal(page)) return page;
-  return { ...page, total: () => listTotal(runner, deliveryTable, wide) };
+  const ofOne = status === 'failed' ? failedOfMerchant : ofMerchant;
+  const listed = merchantId === null ? failedOfAll : ofOne;
+  return readList<WebhookDelivery>(runner, listed, deliveriesQuery(query, span));
 };
 
 /** The endpoints of each shop, oldest first. */

@@ -145,9 +145,8 @@ const makeLists = async () => {
       return pageOfReceipts(runner, principal, { ...request, rows: [ofPayment] });
     },
   ];
-  // A merchant's own deliveries are read by the ORM.
-  const deliveries: List = (runner, _, { merchantId: __, columns: ___, ...page }) =>
-    listDeliveries(anyPart, runner, { ...page, merchantId: null, shopId: id, subjectId: id });
+  const deliveries: List = (runner, _, { merchantId: of = null, columns: __, ...page }) =>
+    listDeliveries(runner, { ...page, merchantId: of, shopId: id, subjectId: id });
   const rows = [created, created].map((row) => ({ ...row, ...counted }));
   const [ofMerchant, ofAll] = [openNobody({ list: rows }), openNobody({ list: rows })];
   const spread = openNobody({ list: rows, 'database.is_spread': [{ isSharded: true }] });

@@ -4,6 +4,8 @@ import { randomUUID } from 'node:crypto';
 import { after, before, describe, test } from 'node:test';
 import { parse } from 'graphql';
 import { looked_max_rows } from '../../subgraphs/platform/database/lists.ts';
+import { listDeliveries } from '../../subgraphs/merchants/list-cabinet.ts';
+import { isRefusal } from '../../subgraphs/rules/refusal.ts';
 import { scopes, type KeyPrincipal } from '../../subgraphs/platform/access/principal.ts';
 import { openGraphHarness } from './harness.ts';
 import { plant, type Planted } from './planted-rows.ts';
@@ -15,7 +17,7 @@ let plot: Planted;
 let principal: KeyPrincipal;
 
 /** Copies the merchant's row backwards in time, a second apart. */
-const copy = (table: 'payment' | 'payout'): Promise<unknown> =>
+const copy = (table: 'payment' | 'payout' | 'webhook_delivery'): Promise<unknown> =>
   harness.database.pool.query(
     `insert into ${table} select changed.* from ${table} as original, generate_series(1, $2::int) as copy(number),
        lateral jsonb_populate_record(original, jsonb_build_object('id', md5('${table}' || copy.number)::uuid, 'public_id', 'P-' || 900000 + copy.number,
@@ -29,6 +31,7 @@ before(async () => {
   plot = await plant(harness.database.pool, 'big', { merchant: randomUUID(), shop: randomUUID() });
   await copy('payment');
   await copy('payout');
+  await copy('webhook_delivery');
   principal = {
     kind: 'key',
     keyId: '00000000-0000-4000-8000-00000000000a',
@@ -97,3 +100,16 @@ for (const table of tables)
       assert.equal(page.nodes.length + nodes.length, 1);
     });
   });
+
+test('deliveries of an event that is rare are looked for among as many', async () => {
+  const rare = { merchantId: plot.id('merchant'), event: 'payout.failed' } as const;
+  const read = async (behind: string | null) => {
+    const page = await listDeliveries(harness.database.pool, { ...rare, after: behind });
+    return isRefusal(page) ? assert.fail(page.message) : page;
+  };
+  const page = await read(null);
+  assert.deepEqual(page.nodes, []);
+  assert.equal(page.pageInfo.hasNextPage, true, 'there are rows that were not looked at');
+  const rest = await read(page.pageInfo.endCursor);
+  assert.deepEqual([rest.nodes, rest.pageInfo.hasNextPage], [[], false]);
+});
