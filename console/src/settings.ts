@@ -5,8 +5,8 @@ export const languages = [
   ['en', 'English'],
   ['ru', 'Русский'],
 ] as const;
-export const themes = ['system', 'light', 'dark'] as const;
-export const densities = ['usual', 'compact'] as const;
+const themes = ['system', 'light', 'dark'] as const;
+const densities = ['usual', 'compact'] as const;
 
 export interface Settings {
   readonly language: 'en' | 'ru';

@@ -14,6 +14,7 @@ import { Status, Moment } from '../parts/texts.tsx';
 import { useAsk } from '../parts/use-ask.ts';
 import { usePermission, useViewer } from '../viewer.tsx';
 import { alertWords as own } from '../words/alerts.ts';
+import { keysOf, optionsOf } from '../words/table.ts';
 import { words } from '../words/words.ts';
 import { AlertFacts, SubjectLink, useAssign, useResolve } from './alert.tsx';
 
@@ -63,15 +64,13 @@ const Assignee = ({ alert, again }: { readonly alert: Alert; readonly again: () 
 /** The address's value for unassigned alerts; no name begins so. */
 const nobody = '-';
 
-const severities = ['critical', 'warning'] as const;
-
 const AlertFilters = () => {
   const { subject } = useViewer();
   return (
     <ToggleChips
       label={own.severity}
       options={[
-        ...severities.map((one) => ['severity', one, own.severities[one]] as const),
+        ...optionsOf(own.severities).map(([one, name]) => ['severity', one, name] as const),
         ['assignee', subject, own.mine],
         ['assignee', nobody, own.unassigned],
       ]}
@@ -173,7 +172,7 @@ const AlertDrawer = ({ alert, again }: Again & { readonly alert: Alert }) => (
 
 const useAlerts = () => {
   const { search, merchantId, mode } = useAddress();
-  const [severity = null] = listOf(search.severity, severities);
+  const [severity = null] = listOf(search.severity, keysOf(own.severities));
   const isUnassigned = search.assignee === nobody;
   const narrowing = {
     merchantId,

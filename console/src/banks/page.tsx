@@ -10,13 +10,13 @@ import { figure, Table, type Column } from '../parts/table.tsx';
 import { useAsk } from '../parts/use-ask.ts';
 import { useFollow } from '../parts/use-follow.ts';
 import { bankWords as own } from '../words/banks.ts';
+import { keysOf, optionsOf } from '../words/table.ts';
 import { words } from '../words/words.ts';
 
 type Health = graph.BankHealthOfQuery['bankHealth'];
 type Row = Health['rows'][number];
 type Breaker = Health['breakers'][number];
 
-const spans = ['6', '24', '48'] as const;
 const again_ms = 15_000;
 /** Below it a bank is unsteady, in hundredths of a percent. */
 const steady_bps = 9_900;
@@ -150,7 +150,7 @@ const Drawn = ({ health }: { readonly health: Health }) => {
 
 const Asked = () => {
   const { search, set } = useAddress();
-  const span = listOf(search.span, spans)[0] ?? '6';
+  const span = listOf(search.span, keysOf(own.spans))[0] ?? '6';
   const { data, error, again } = useAsk(graph.BankHealthOf, { hours: Number(span) });
   useFollow(again, { events: false, every_ms: again_ms });
   const health = data?.bankHealth;
@@ -161,7 +161,7 @@ const Asked = () => {
           label={own.span}
           value={span}
           set={(value) => set({ span: value })}
-          options={spans.map((one) => [one, own.spans[one]] as const)}
+          options={optionsOf(own.spans)}
         />
       </div>
       <p className="quiet">{own.explained}</p>

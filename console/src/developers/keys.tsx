@@ -8,6 +8,7 @@ import { Listing, usePage } from '../parts/listing.tsx';
 import type { Column } from '../parts/table.tsx';
 import { Moment } from '../parts/texts.tsx';
 import { developerWords as own } from '../words/developers.ts';
+import { keysOf, optionsOf } from '../words/table.ts';
 import { words } from '../words/words.ts';
 
 type Key = graph.ApiKeysQuery['apiKeys']['nodes'][number];
@@ -56,14 +57,13 @@ const columnsOf = (again: () => void): readonly Column<Key>[] => [
   { id: 'acts', name: words.columns.action, cell: (key) => <KeyActs apiKey={key} again={again} /> },
 ];
 
-const statuses = ['active', 'pending', 'expired', 'revoked'] as const;
 const modes = ['test', 'live'] as const;
 
 const KeyFilters = () => (
   <>
     <ToggleChips
       label={own.keyStatus}
-      options={statuses.map((status) => ['status', status, own.keyStatuses[status]])}
+      options={optionsOf(own.keyStatuses).map(([status, name]) => ['status', status, name])}
     />
     <ToggleChips
       label={words.mode.label}
@@ -83,7 +83,7 @@ export const KeysPart = ({
   readonly isLive: boolean;
 }) => {
   const { search } = useAddress();
-  const [status = null] = listOf(search.status, statuses);
+  const [status = null] = listOf(search.status, keysOf(own.keyStatuses));
   const [mode = null] = listOf(search.type, modes);
   const narrowing = { merchantId: shop.merchantId, shopId: shop.id, status, mode };
   const asked = usePage(graph.ApiKeys, narrowing, {});

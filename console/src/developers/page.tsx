@@ -130,8 +130,6 @@ const ReadinessPart = ({ shop }: { readonly shop: DeveloperShop }) => {
   );
 };
 
-const tabs = ['keys', 'requests', 'events', 'security', 'clock', 'live'] as const;
-
 const Guides = () => (
   <nav className="guides" aria-label={developerWords.docs}>
     {developerWords.guides.map(([address, name]) => (
@@ -144,7 +142,7 @@ const Guides = () => (
 
 const Parts = ({ merchantId }: { readonly merchantId: string }) => {
   const { search, set } = useAddress();
-  const tab = useTab(tabs);
+  const tab = useTab(developerWords.tabs);
   const { data, error, again } = useAsk(graph.DeveloperShops, { merchantId });
   if (!data) return error ? <Failure error={error} again={again} /> : <Skeleton />;
   const { merchant } = data;
@@ -162,7 +160,7 @@ const Parts = ({ merchantId }: { readonly merchantId: string }) => {
         />
         <Guides />
       </div>
-      <Tabs tabs={tabs} names={developerWords.tabs} />
+      <Tabs names={developerWords.tabs} />
       {tab === 'keys' && <KeysPart shop={shop} isLive={merchant.liveEnabled} />}
       {tab === 'security' && <SecurityPart key={shop.id} shop={shop} again={again} />}
       {tab === 'clock' && <ClockPart key={shop.id} shop={shop} />}

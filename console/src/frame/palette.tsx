@@ -12,10 +12,11 @@ import { useAsk } from '../parts/use-ask.ts';
 import { useWhose } from '../parts/whose.tsx';
 import { methodText, PaymentStanding } from '../payments/shown.tsx';
 import { logOut, useViewer, usePermission } from '../viewer.tsx';
-import { changeSettings, themes, useSettings } from '../settings.ts';
+import { changeSettings, useSettings } from '../settings.ts';
 import { draftWords } from '../words/drafts.ts';
 import { peopleWords } from '../words/people.ts';
 import { sharedWords } from '../words/shared.ts';
+import { optionsOf } from '../words/table.ts';
 import { words } from '../words/words.ts';
 import { rememberedFilters, pathOf, useSections, type Section } from './sections.tsx';
 import { setShortcuts } from './shortcuts.tsx';
@@ -57,13 +58,9 @@ const useActs = () => {
       `${words.mode.label}: ${words.mode[other]}`,
       () => set({ mode: other, open: undefined }),
     ],
-    ...themes.map(
-      (theme) =>
-        [
-          true,
-          `${words.person.theme}: ${words.person.themes[theme]}`,
-          () => changeSettings({ theme }),
-        ] as const,
+    ...optionsOf(words.person.themes).map(
+      ([theme, name]) =>
+        [true, `${words.person.theme}: ${name}`, () => changeSettings({ theme })] as const,
     ),
     [
       true,

@@ -3,9 +3,10 @@ import { Header, Menu, MenuItem, MenuSection, Separator } from 'react-aria-compo
 import { useNavigate } from '@tanstack/react-router';
 import { nothingKept } from '../address.ts';
 import { logOut, usePermission, useViewer } from '../viewer.tsx';
-import { changeSettings, densities, languages, themes, useSettings } from '../settings.ts';
+import { changeSettings, languages, useSettings } from '../settings.ts';
 import { peopleWords as own } from '../words/people.ts';
 import { sharedWords } from '../words/shared.ts';
+import { optionsOf } from '../words/table.ts';
 import { words } from '../words/words.ts';
 import { setShortcuts } from './shortcuts.tsx';
 
@@ -69,7 +70,7 @@ export const PersonMenu = ({ close }: { readonly close: () => void }) => {
       >
         <Choice
           title={person.theme}
-          values={themes.map((one) => [one, person.themes[one]] as const)}
+          values={optionsOf(person.themes)}
           chosen={theme}
           choose={(chosen) => changeSettings({ theme: chosen })}
         />
@@ -81,7 +82,7 @@ export const PersonMenu = ({ close }: { readonly close: () => void }) => {
         />
         <Choice
           title={person.rows}
-          values={densities.map((one) => [one, person.density[one]] as const)}
+          values={optionsOf(person.density)}
           chosen={density}
           choose={(chosen) => changeSettings({ density: chosen })}
         />

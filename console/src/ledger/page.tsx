@@ -22,6 +22,7 @@ import {
 } from '../parts/filters.tsx';
 import { useWhose } from '../parts/whose.tsx';
 import { ledgerWords, reconciliationWords as own } from '../words/reconciliation.ts';
+import { keysOf } from '../words/table.ts';
 import { words } from '../words/words.ts';
 import { fromZoneField, startOfDay, money } from '../format.ts';
 import { DialogAct, type Again } from '../parts/act-form.tsx';
@@ -80,14 +81,12 @@ const RecordActs = ({ merchantId, again }: Again & { readonly merchantId: string
   );
 };
 
-const types = Object.values(graph.LedgerEntryType);
-
 const useNarrowing = (
   merchantId: string,
 ): Pick<graph.LedgerQueryVariables, 'merchantId' | 'mode' | 'filter'> => {
   const { search, mode } = useAddress();
   const { shop, payment, payout } = search;
-  const chosen = listOf(search.status, types);
+  const chosen = listOf(search.status, keysOf(words.ledger.types));
   const filter = {
     mode: [mode],
     ...rangeOf(search),
@@ -130,7 +129,7 @@ const LedgerFilters = () => {
   };
   return (
     <>
-      <ManyChips known={types} names={words.ledger.types} />
+      <ManyChips names={words.ledger.types} />
       <RangeFilters more={more} />
     </>
   );

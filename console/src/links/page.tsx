@@ -23,6 +23,7 @@ import { ManyChips, NoRows } from '../parts/filters.tsx';
 import { NewLinkButton } from '../selling/new-link.tsx';
 import { linkWords as own } from '../words/selling.ts';
 import { sharedWords } from '../words/shared.ts';
+import { keysOf } from '../words/table.ts';
 import { words } from '../words/words.ts';
 import { useActs } from '../parts/act-form.tsx';
 import { useSend } from '../parts/outcome.tsx';
@@ -170,7 +171,6 @@ const LinkDrawer = ({
 };
 
 type Row = graph.LinkRowFragment;
-const statuses = ['active', 'paid', 'expired', 'deactivated'] as const;
 
 const columnsOf = (): readonly Column<Row>[] => [
   {
@@ -201,7 +201,7 @@ const columnsOf = (): readonly Column<Row>[] => [
 
 const LinkList = ({ merchantId }: { readonly merchantId: string }) => {
   const { search, mode } = useAddress();
-  const chosen = listOf(search.status, statuses);
+  const chosen = listOf(search.status, keysOf(own.statuses));
   const status = chosen.length > 0 ? [...chosen] : null;
   const asked = usePage(graph.Links, { merchantId, mode, status });
   return (
@@ -209,7 +209,7 @@ const LinkList = ({ merchantId }: { readonly merchantId: string }) => {
       <div className="acts">
         <NewLinkButton again={asked.again} />
       </div>
-      <ManyChips known={statuses} names={own.statuses} />
+      <ManyChips names={own.statuses} />
       <Listing
         name="links"
         label={words.sections.paylinks}

@@ -13,6 +13,7 @@ import { Empty } from './states.tsx';
 import { useAsk } from './use-ask.ts';
 import { useWhose } from './whose.tsx';
 import { sharedWords } from '../words/shared.ts';
+import { keysOf } from '../words/table.ts';
 import { words } from '../words/words.ts';
 
 /** Chips that are pressed or not; `children` stand behind them. */
@@ -40,18 +41,17 @@ export const ManyChips = <Value extends string>({
   field = 'status',
   label = words.filters.status,
   all = words.filters.all,
-  known,
   names,
   countOf,
 }: {
   readonly field?: keyof Search;
   readonly label?: string;
   readonly all?: string;
-  readonly known: readonly Value[];
   readonly names: Readonly<Record<Value, string>>;
   readonly countOf?: (value: Value) => number;
 }) => {
   const { search, set } = useAddress();
+  const known = keysOf(names);
   const chosen = listOf(search[field], known);
   const chipOf = (value: Value) => {
     const name = (
@@ -311,9 +311,9 @@ export const rangeOf = ({ since, until, from, to }: Search) => ({
  * What the address narrows a list down to: `asked` of the service; `takes` tells whether a new row
  * with a status belongs to it.
  */
-export const useNarrowing = <Status extends string>(known: readonly Status[]) => {
+export const useNarrowing = <Status extends string>(names: Readonly<Record<Status, string>>) => {
   const { search, mode, merchantId } = useAddress();
-  const status = listOf(search.status, known);
+  const status = listOf(search.status, keysOf(names));
   const { from, to, until } = search;
   return {
     asked: {

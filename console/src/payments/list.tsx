@@ -12,15 +12,9 @@ import { useAsk } from '../parts/use-ask.ts';
 import { type Column, amountColumn, createdColumn, extra, objectKey } from '../parts/table.tsx';
 import { useFollow } from '../parts/use-follow.ts';
 import { firstPayment, TestPaymentButton } from '../selling/test-payment.tsx';
+import { keysOf } from '../words/table.ts';
 import { words } from '../words/words.ts';
-import {
-  PaymentDrawer,
-  methodText,
-  askedOf,
-  PaymentStanding,
-  standings,
-  standsAs,
-} from './shown.tsx';
+import { PaymentDrawer, methodText, askedOf, PaymentStanding, standsAs } from './shown.tsx';
 import {
   cleared,
   isNarrowed,
@@ -150,7 +144,7 @@ const listColumns = (): readonly Column<Row>[] => [
 
 const usePayments = () => {
   const { search, mode, merchantId } = useAddress();
-  const chosen = listOf(search.status, standings);
+  const chosen = listOf(search.status, keysOf(words.payment.statuses));
   const narrow = askedOf(chosen);
   const filter = { mode: [mode], ...rangeOf(search), ...moreOf(search), ...narrow.filter };
   const narrowing = { merchantId, status: narrow.status, filter };
@@ -211,7 +205,7 @@ export const PaymentsPage = () => {
         <Fresh {...fresh} />
         <TestPaymentButton />
       </PageHead>
-      <ManyChips known={standings} names={words.payment.statuses} />
+      <ManyChips names={words.payment.statuses} />
       <RangeFilters more={usePaymentFilters()} />
       <Listing
         name="payments"

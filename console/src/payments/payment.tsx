@@ -20,11 +20,12 @@ import { usePermission } from '../viewer.tsx';
 import { customerWords as own } from '../words/customers.ts';
 import { requestWords } from '../words/developers.ts';
 import { timelineWords } from '../words/timeline.ts';
+import { keysOf } from '../words/table.ts';
 import { words } from '../words/words.ts';
 import { PaymentActs, type OfPayment } from './acts.tsx';
 import { ForBuyer } from './for-buyer.tsx';
 import { methodText, PaymentStanding, type PaymentDetails } from './shown.tsx';
-import { lineKinds, linesOf, type Line } from './timeline-lines.ts';
+import { linesOf, type Line } from './timeline-lines.ts';
 
 /** The text that an erasure of personal data leaves in place of a note. */
 const erased = 'erased';
@@ -129,7 +130,7 @@ const LineOf = ({ line }: { readonly line: Line }) => {
 const Timeline = ({ payment }: { readonly payment: PaymentDetails }) => {
   const { search } = useAddress();
   const lines = linesOf(payment);
-  const chosen = listOf(search.kinds, lineKinds);
+  const chosen = listOf(search.kinds, keysOf(timelineWords.kinds));
   const shown = chosen.length === 0 ? lines : lines.filter(({ kind }) => chosen.includes(kind));
   return (
     <section>
@@ -138,7 +139,6 @@ const Timeline = ({ payment }: { readonly payment: PaymentDetails }) => {
         field="kinds"
         label={timelineWords.filter}
         all={timelineWords.all}
-        known={lineKinds}
         names={timelineWords.kinds}
         countOf={(kind) => lines.filter((line) => line.kind === kind).length}
       />

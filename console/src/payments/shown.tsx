@@ -5,20 +5,7 @@ import { later } from '../parts/later.tsx';
 import { Status, tones } from '../parts/texts.tsx';
 import { words } from '../words/words.ts';
 
-export type Standing = graph.PaymentStatus | 'partly_refunded';
-
-/** In the order of a payment's life. */
-export const standings = [
-  'pending',
-  'processing',
-  'authorized',
-  'succeeded',
-  'partly_refunded',
-  'failed',
-  'expired',
-  'cancelled',
-  'refunded',
-] as const satisfies readonly Standing[];
+type Standing = graph.PaymentStatus | 'partly_refunded';
 
 /** What a list is asked for; a payment that was refunded in part is one that succeeded, too. */
 export const askedOf = (chosen: readonly Standing[]) => {

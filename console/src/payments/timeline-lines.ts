@@ -8,20 +8,8 @@ import { webhookWords } from '../words/webhooks.ts';
 import { words } from '../words/words.ts';
 import type { PaymentDetails } from './shown.tsx';
 
-/** The kinds that a person may look at alone. */
-export const lineKinds = [
-  'status',
-  'bank',
-  'money',
-  'refund',
-  'webhook',
-  'receipt',
-  'person',
-] as const;
-export type LineKind = (typeof lineKinds)[number];
-
 export interface Line {
-  readonly kind: LineKind;
+  readonly kind: keyof typeof own.kinds;
   readonly at: string;
   readonly tone: Tone;
   readonly text: string;

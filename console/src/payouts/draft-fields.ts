@@ -5,8 +5,7 @@ import { phoneOf, phoneText } from '../format.ts';
 import type { Rows } from '../parts/table-file.ts';
 import { bankOf } from './bank-field.tsx';
 
-export const methods = ['payouts_sbp', 'payouts_card', 'payouts_account'] as const;
-export type Method = (typeof methods)[number];
+export type Method = graph.PayoutMethod;
 
 export const nothingTyped = {
   method: 'payouts_sbp' as Method,

@@ -260,8 +260,6 @@ const ChosenDrafts = ({
   );
 };
 
-const statuses = ['pending', 'approved', 'rejected', 'expired'] as const;
-
 /** The file that a draft was proposed with: a press shows all of its drafts. */
 const OfFile = ({ batchId }: { readonly batchId: string }) => {
   const { search, set } = useAddress();
@@ -316,7 +314,7 @@ export const DraftsList = () => {
   const { search } = useAddress();
   const merchantId = useWhose();
   const choice = useChosen<Row>();
-  const { status, filter } = useNarrowing(statuses).asked;
+  const { status, filter } = useNarrowing(draftWords.statuses).asked;
   const narrowing = { merchantId, filter: { ...filter, batchId: search.batch ?? null } };
   const asked = usePage(graph.Drafts, { ...narrowing, status }, { lists: ['payout_drafts'] });
   const { again, rows } = asked;
@@ -326,7 +324,7 @@ export const DraftsList = () => {
     (choice.chosen.size > 0 || rows?.some((one) => one.status === 'pending') === true);
   return (
     <>
-      <ManyChips known={statuses} names={draftWords.statuses} />
+      <ManyChips names={draftWords.statuses} />
       <RangeFilters
         more={{
           fields: null,

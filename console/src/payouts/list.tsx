@@ -23,7 +23,6 @@ const LaterDrawer = later(async () => (await import('./payout.tsx')).PayoutDrawe
 const LaterBatch = later(async () => (await import('./batch.tsx')).BatchPart);
 
 type Row = graph.PayoutRowFragment;
-const statuses = ['pending', 'succeeded', 'failed'] as const;
 
 const columnsOf = (): readonly Column<Row>[] => [
   {
@@ -52,7 +51,7 @@ const columnsOf = (): readonly Column<Row>[] => [
 
 const Made = () => {
   const { search, mode } = useAddress();
-  const narrowing = useNarrowing(statuses);
+  const narrowing = useNarrowing(words.payout.statuses);
   const { asked, fresh } = useLiveRows(
     'payout',
     usePage(graph.Payouts, narrowing.asked),
@@ -60,7 +59,7 @@ const Made = () => {
   );
   return (
     <>
-      <ManyChips known={statuses} names={words.payout.statuses} />
+      <ManyChips names={words.payout.statuses} />
       <RangeFilters />
       <Listing
         name="payouts"
@@ -76,8 +75,6 @@ const Made = () => {
     </>
   );
 };
-
-const tabs = ['payouts', 'drafts', 'batch'] as const;
 
 const Propose = () => {
   const merchantId = useWhose();
@@ -104,7 +101,7 @@ const Propose = () => {
 const Part = () => {
   const { mode } = useAddress();
   const merchantId = useWhose();
-  switch (useTab(tabs)) {
+  switch (useTab(own.tabs)) {
     case 'payouts':
       return <Made />;
     case 'drafts':
@@ -120,7 +117,7 @@ export const PayoutsPage = () => (
     <PageHead name={words.sections.payouts}>
       <Propose />
     </PageHead>
-    <Tabs tabs={tabs} names={own.tabs} />
+    <Tabs names={own.tabs} />
     <Part />
   </>
 );

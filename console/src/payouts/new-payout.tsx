@@ -12,6 +12,7 @@ import { refusalOutcome } from '../parts/decide.tsx';
 import { phoneText, money } from '../format.ts';
 import { useAsk } from '../parts/use-ask.ts';
 import { draftWords as own } from '../words/drafts.ts';
+import { optionsOf } from '../words/table.ts';
 import { words } from '../words/words.ts';
 import { Available } from './available.tsx';
 import {
@@ -20,7 +21,6 @@ import {
   fits,
   inputOf,
   isWhole,
-  methods,
   nothingTyped,
   type FieldName,
   type Method,
@@ -103,7 +103,11 @@ const Fields = ({ banks, ...of }: BankFieldProps) => {
 const MethodField = ({ value, set }: Held<Method>) => (
   <Chips
     label={words.columns.method}
-    chips={methods.map((one) => [words.payout.methods[one], value === one, () => set(one)])}
+    chips={optionsOf(words.payout.methods).map(([one, name]) => [
+      name,
+      value === one,
+      () => set(one),
+    ])}
   />
 );
 

@@ -14,6 +14,7 @@ import { useFollow } from '../parts/use-follow.ts';
 import { useWhose, MerchantChoice } from '../parts/whose.tsx';
 import { usePermission, useViewer } from '../viewer.tsx';
 import { peopleWords as own } from '../words/people.ts';
+import { optionsOf } from '../words/table.ts';
 import { words } from '../words/words.ts';
 
 type Row = graph.PeopleQuery['personSessions'][number];
@@ -27,14 +28,11 @@ const PersonOf = ({ row: { subject, role } }: { readonly row: Pick<Row, 'subject
 
 const look_ms = 10_000;
 
-const roles = ['viewer', 'support', 'finance', 'admin'] as const;
-type Role = (typeof roles)[number];
-
 const InviteDialog = ({ close }: Closable) => {
   const { merchantId: mine } = useViewer();
   const { merchantId: chosen } = useAddress();
   const [email, setEmail] = useState('');
-  const [role, setRole] = useState<Role>('viewer');
+  const [role, setRole] = useState<Row['role']>('viewer');
   const [merchantId, setMerchant] = useState(mine ?? chosen);
   const invite = useSend(graph.InvitePerson);
   return (
@@ -56,7 +54,7 @@ const InviteDialog = ({ close }: Closable) => {
         label={own.role}
         value={role}
         set={setRole}
-        options={roles.map((one) => [one, words.person.roles[one]] as const)}
+        options={optionsOf(words.person.roles)}
       />
       {mine === null && (
         <div className="field">

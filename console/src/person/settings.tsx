@@ -2,8 +2,9 @@
 import { exactMoment } from '../format.ts';
 import { PageHead } from '../parts/texts.tsx';
 import { PickField } from '../parts/fields.tsx';
-import { changeSettings, densities, languages, themes, useSettings } from '../settings.ts';
+import { changeSettings, languages, useSettings } from '../settings.ts';
 import { sharedWords } from '../words/shared.ts';
+import { optionsOf } from '../words/table.ts';
 import { words } from '../words/words.ts';
 
 const ownZone = new Intl.DateTimeFormat().resolvedOptions().timeZone;
@@ -40,13 +41,13 @@ export const SettingsPage = () => {
           label={person.theme}
           value={theme}
           set={(chosen) => changeSettings({ theme: chosen })}
-          options={themes.map((one) => [one, person.themes[one]] as const)}
+          options={optionsOf(person.themes)}
         />
         <PickField
           label={person.rows}
           value={density}
           set={(chosen) => changeSettings({ density: chosen })}
-          options={densities.map((one) => [one, person.density[one]] as const)}
+          options={optionsOf(person.density)}
         />
       </section>
     </>

@@ -9,6 +9,7 @@ import type { Column } from '../parts/table.tsx';
 import { useAsk } from '../parts/use-ask.ts';
 import { policyWords as own } from '../words/policies.ts';
 import { sharedWords } from '../words/shared.ts';
+import { optionsOf } from '../words/table.ts';
 import { words } from '../words/words.ts';
 
 type Row = graph.AccountsQuery['bankAccounts'][number];
@@ -46,10 +47,7 @@ export const AccountsPart = ({ merchantId }: { readonly merchantId: string }) =>
         Form: PolicyForm,
         consequence: own.accountText,
         fields: {
-          purpose: {
-            label: own.purpose,
-            options: Object.entries(own.purposes) as [graph.BankAccountPurpose, string][],
-          },
+          purpose: { label: own.purpose, options: optionsOf(own.purposes) },
           connector: { label: own.connector, hint: own.connectorHint },
           account: { label: own.account },
           secret: { label: own.secret, hint: own.secretHint, isSecret: true },

@@ -8,6 +8,7 @@ import type { Column } from '../parts/table.tsx';
 import { Moment } from '../parts/texts.tsx';
 import { useWhose } from '../parts/whose.tsx';
 import { policyWords as own } from '../words/policies.ts';
+import { optionsOf } from '../words/table.ts';
 import { words } from '../words/words.ts';
 
 type Row = graph.BlocksQuery['blockEntries']['nodes'][number];
@@ -39,10 +40,7 @@ export const BlocksPart = () => {
           consequence:
             merchantId === null ? `${own.blockText} ${words.allMerchants}.` : own.blockText,
           fields: {
-            kind: {
-              label: words.columns.type,
-              options: Object.entries(own.blockKinds) as [graph.BlockKind, string][],
-            },
+            kind: { label: words.columns.type, options: optionsOf(own.blockKinds) },
             value: { label: own.value, hint: own.valueHint },
             reason: { label: words.columns.reason },
           },

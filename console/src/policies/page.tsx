@@ -58,20 +58,16 @@ const ExchangePart = () => {
   );
 };
 
-const tabs = ['routes', 'accounts', 'rates', 'blocks', 'words', 'exchange'] as const;
-
-type Tab = (typeof tabs)[number];
-const tabsOfMerchant = ['routes', 'accounts', 'rates', 'blocks', 'exchange'] as const;
-
 export const PoliciesPage = () => {
   const mayReadWords = usePermission('forbiddenPurposes').granted;
   // A merchant's people do not see the policies for all merchants.
-  const shown = mayReadWords ? tabs : tabsOfMerchant;
-  const tab = useTab<Tab>(shown);
+  const { words: _, ...ofMerchant } = own.tabs;
+  const shown: Partial<typeof own.tabs> = mayReadWords ? own.tabs : ofMerchant;
+  const tab = useTab(shown);
   return (
     <>
       <PageHead name={words.sections.policies} />
-      <Tabs tabs={shown} names={own.tabs} />
+      <Tabs names={shown} />
       {tab === 'routes' && (
         <OfMerchant>{(merchantId) => <RoutesPart merchantId={merchantId} />}</OfMerchant>
       )}

@@ -12,6 +12,7 @@ import { Id, Moment } from '../parts/texts.tsx';
 import { useWhose } from '../parts/whose.tsx';
 import { useShops } from '../parts/filters.tsx';
 import { policyWords as own } from '../words/policies.ts';
+import { optionsOf } from '../words/table.ts';
 import { words } from '../words/words.ts';
 import { type MerchantDialog, PolicyForm } from '../parts/act-form.tsx';
 
@@ -93,7 +94,7 @@ const SetDialog = ({ merchantId, close }: MerchantDialog<string | null>) => {
         label={words.columns.method}
         value={method}
         set={setMethod}
-        options={Object.entries(own.rated) as [graph.RatedMethod, string][]}
+        options={optionsOf(own.rated)}
       />
       <TextField label={own.percent} value={text} set={setText} hint={own.percentHint} isNumber />
       <label className="field">

@@ -9,6 +9,7 @@ import type { Column } from '../parts/table.tsx';
 import { useShops } from '../parts/filters.tsx';
 import { policyWords as own } from '../words/policies.ts';
 import { sharedWords } from '../words/shared.ts';
+import { optionsOf } from '../words/table.ts';
 import { words } from '../words/words.ts';
 
 type Row = graph.RoutesQuery['bankRoutes']['nodes'][number];
@@ -50,14 +51,8 @@ export const RoutesPart = ({ merchantId }: { readonly merchantId: string }) => {
         consequence: own.routeText,
         fields: {
           shopId: { label: words.columns.shop, options: shops.map(({ id, name }) => [id, name]) },
-          operation: {
-            label: own.operation,
-            options: Object.entries(own.operations) as [graph.BankOperation, string][],
-          },
-          method: {
-            label: words.columns.method,
-            options: Object.entries(own.methods) as [graph.RouteMethod, string][],
-          },
+          operation: { label: own.operation, options: optionsOf(own.operations) },
+          method: { label: words.columns.method, options: optionsOf(own.methods) },
           connector: { label: own.connector, hint: own.connectorHint },
           priority: {
             label: own.priority,

@@ -18,7 +18,6 @@ import { receiptWords as own } from '../words/receipts.ts';
 import { words } from '../words/words.ts';
 
 type Row = graph.ReceiptRowFragment;
-const statuses = ['pending', 'registered', 'failed'] as const;
 /** The poll interval: a cash register's answer causes no event. */
 const look_ms = 10_000;
 
@@ -62,14 +61,14 @@ const columnsOf = (again: () => void): readonly Column<Row>[] => [
 
 export const ReceiptsPage = () => {
   const { search, set } = useAddress();
-  const narrowing = useNarrowing(statuses).asked;
+  const narrowing = useNarrowing(own.statuses).asked;
   const shop = search.shop === undefined ? {} : { shopId: [search.shop] };
   const filter = { ...narrowing.filter, ...shop };
   const asked = usePage(graph.Receipts, { ...narrowing, filter }, { every_ms: look_ms });
   return (
     <>
       <PageHead name={words.sections.receipts} />
-      <ManyChips known={statuses} names={own.statuses} />
+      <ManyChips names={own.statuses} />
       <RangeFilters more={useShopFilter()} />
       <Listing
         name="receipts"

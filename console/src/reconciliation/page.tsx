@@ -96,13 +96,11 @@ const RunsPart = () => {
   );
 };
 
-const tabs = ['differences', 'runs'] as const;
-
 export const ReconciliationPage = () => {
-  const tab = useTab(tabs);
+  const tab = useTab(own.tabs);
   return (
     <OwnPage permission="reconciliationRuns" name={words.sections.reconciliation}>
-      <Tabs tabs={tabs} names={own.tabs} />
+      <Tabs names={own.tabs} />
       {tab === 'differences' ? <DifferencesPart /> : <RunsPart />}
     </OwnPage>
   );

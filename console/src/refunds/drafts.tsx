@@ -16,7 +16,6 @@ import { RefundDraftActs } from './draft-acts.tsx';
 
 type Row = graph.RefundDraftRowFragment;
 const followed = { lists: ['refund_drafts'] } as const;
-const statuses = ['pending', 'approved', 'rejected', 'expired'] as const;
 
 const Proposer = ({ draft: { createdAt, createdBy, isMine } }: { readonly draft: Row }) => (
   <span className="stack">
@@ -45,10 +44,10 @@ const columnsOf = (again: () => void): readonly Column<Row>[] => [
 
 export const RefundDraftsList = () => {
   const { set } = useAddress();
-  const asked = usePage(graph.RefundDrafts, useNarrowing(statuses).asked, followed);
+  const asked = usePage(graph.RefundDrafts, useNarrowing(own.statuses).asked, followed);
   return (
     <>
-      <ManyChips known={statuses} names={own.statuses} />
+      <ManyChips names={own.statuses} />
       <RangeFilters />
       <Listing
         name="refund-drafts"

@@ -20,7 +20,6 @@ import { words } from '../words/words.ts';
 import { RefundDraftsList } from './drafts.tsx';
 
 type Row = graph.RefundRowFragment;
-const statuses = ['pending', 'succeeded', 'failed'] as const;
 
 const columnsOf = (): readonly Column<Row>[] => [
   statusColumn(words.columns.status, words.refund.statuses),
@@ -50,7 +49,7 @@ const columnsOf = (): readonly Column<Row>[] => [
 
 const Made = () => {
   const { search, mode, set } = useAddress();
-  const narrowing = useNarrowing(statuses);
+  const narrowing = useNarrowing(words.refund.statuses);
   const { asked, fresh } = useLiveRows(
     'refund',
     usePage(graph.Refunds, narrowing.asked, { lists: ['refunds'] }),
@@ -60,7 +59,7 @@ const Made = () => {
   const open = asked.rows?.find((row) => `${row.merchantId}/${row.paymentId}` === search.open);
   return (
     <>
-      <ManyChips known={statuses} names={words.refund.statuses} />
+      <ManyChips names={words.refund.statuses} />
       <RangeFilters />
       <Listing
         name="refunds"
@@ -78,12 +77,10 @@ const Made = () => {
   );
 };
 
-const tabs = ['refunds', 'drafts'] as const;
-
 export const RefundsPage = () => (
   <>
     <PageHead name={words.sections.refunds} />
-    <Tabs tabs={tabs} names={own.tabs} />
-    {useTab(tabs) === 'drafts' ? <RefundDraftsList /> : <Made />}
+    <Tabs names={own.tabs} />
+    {useTab(own.tabs) === 'drafts' ? <RefundDraftsList /> : <Made />}
   </>
 );

@@ -11,6 +11,7 @@ import { Money } from '../parts/texts.tsx';
 import { useAsk } from '../parts/use-ask.ts';
 import { useWhose } from '../parts/whose.tsx';
 import { closingWords as own } from '../words/reports.ts';
+import { keysOf } from '../words/table.ts';
 import { words } from '../words/words.ts';
 import { isDay, isSame, momentsOf, monthAgo, today, type Days } from './spans.ts';
 import { SaveReport } from './save-report.tsx';
@@ -66,7 +67,7 @@ interface Line {
 
 const linesOf = (): readonly Line[] => [
   { name: own.opening, amountIn: ({ opening }) => opening },
-  ...(Object.keys(own.kinds) as (keyof typeof own.kinds)[]).map((kind) => ({
+  ...keysOf(own.kinds).map((kind) => ({
     name: own.kinds[kind],
     amountIn: ({ turnover }: ClosingLine) => turnover[kind],
   })),

@@ -11,10 +11,11 @@ import { useWhose } from '../parts/whose.tsx';
 import { useShops } from '../parts/filters.tsx';
 import { closingWords, reportWords as own } from '../words/reports.ts';
 import { failureName } from '../words/failures.tsx';
+import { keysOf, optionsOf } from '../words/table.ts';
 import { words } from '../words/words.ts';
 import { ClosingPart, DaysForm } from './closing.tsx';
 import { markedPlaces, roundMost } from './chart-numbers.ts';
-import { isDay, monthAgo, cutOf, ownZone, spans, type Cut } from './spans.ts';
+import { isDay, monthAgo, cutOf, ownZone, type Cut } from './spans.ts';
 import { Summary } from './summary.tsx';
 import { useTotals, type TotalsData, type TotalsRow } from './use-totals.ts';
 
@@ -188,58 +189,56 @@ const Chart = ({ totals, label, hint, ...texts }: ChartProps) => {
   );
 };
 
-const ofs = ['payment', 'refund', 'payout'] as const;
-const bys = ['nothing', 'status', 'method', 'bank', 'failure_code', 'shop'] as const;
-const measures = ['count', 'money'] as const;
-
 const useChoices = () => {
   const { search } = useAddress();
   const merchantId = useWhose();
   // Only the totals of a single merchant can be divided by shop.
-  const known = bys.filter((by) => by !== 'shop' || merchantId !== null);
+  const bys = optionsOf(own.bys).filter(([by]) => by !== 'shop' || merchantId !== null);
   return {
-    of: listOf(search.of, ofs)[0] ?? 'payment',
-    by: listOf(search.by, known)[0] ?? 'nothing',
-    span: listOf(search.span, spans)[0] ?? 'month',
-    measure: listOf(search.measure, measures)[0] ?? 'count',
+    of: listOf(search.of, keysOf(own.ofs))[0] ?? 'payment',
+    by:
+      listOf(
+        search.by,
+        bys.map(([by]) => by),
+      )[0] ?? 'nothing',
+    span: listOf(search.span, keysOf(own.spans))[0] ?? 'month',
+    measure: listOf(search.measure, keysOf(own.measures))[0] ?? 'count',
     days:
       isDay(search.from) && isDay(search.to)
         ? { first: search.from, last: search.to }
         : monthAgo(0),
     shopId: search.shop ?? null,
-    known,
+    bys,
   };
 };
 
-/** A choice: its field in the address, its label, what is chosen, and what may be. */
+/** A choice: its field in the address, what is chosen, and what may be. */
 type Pick = readonly [
   field: 'of' | 'by' | 'span' | 'measure',
-  label: string,
   value: string,
-  values: readonly string[],
-  names: Readonly<Record<string, string>>,
+  options: readonly (readonly [value: string, name: string])[],
 ];
 
 const Choices = () => {
   const { set } = useAddress();
-  const { of, by, span, measure, days, shopId, known } = useChoices();
+  const { of, by, span, measure, days, shopId, bys } = useChoices();
   const shops = useShops();
   const picks: readonly Pick[] = [
-    ['of', own.of, of, ofs, own.ofs],
-    ['by', own.by, by, known, own.bys],
-    ['span', own.span, span, spans, own.spans],
-    ['measure', own.measure, measure, measures, own.measures],
+    ['of', of, optionsOf(own.ofs)],
+    ['by', by, bys],
+    ['span', span, optionsOf(own.spans)],
+    ['measure', measure, optionsOf(own.measures)],
   ];
   return (
     <>
       <div className="filter-row">
-        {picks.map(([field, label, value, values, names]) => (
+        {picks.map(([field, value, options]) => (
           <PickField
             key={field}
-            label={label}
+            label={own[field]}
             value={value}
             set={(chosen) => set({ [field]: chosen })}
-            options={values.map((one) => [one, names[one] ?? one])}
+            options={options}
           />
         ))}
         {shops.length > 1 && (
@@ -384,14 +383,12 @@ const Statistics = () => {
   );
 };
 
-const tabs = ['statistics', 'closing'] as const;
-
 export const ReportsPage = () => {
-  const tab = useTab(tabs);
+  const tab = useTab(closingWords.tabs);
   return (
     <>
       <PageHead name={words.sections.reports} />
-      <Tabs tabs={tabs} names={closingWords.tabs} />
+      <Tabs names={closingWords.tabs} />
       {tab === 'closing' ? <ClosingPart /> : <Statistics />}
     </>
   );

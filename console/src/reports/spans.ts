@@ -1,6 +1,7 @@
 /** Spans of totals, as the graph asks for them: whole hours, cut in the person's zone. */
 import { startOfDay, fromZoneField, toZoneField } from '../format.ts';
 import { settingsNow } from '../settings.ts';
+import type { reportWords } from '../words/reports.ts';
 
 const hour_ms = 3_600_000;
 
@@ -35,9 +36,6 @@ export const spanUpToNow = (days: number): { readonly from: string; readonly to:
     to: new Date(from_ms + hours * hour_ms).toISOString(),
   };
 };
-
-export const spans = ['day', 'month', 'quarter', 'year', 'days'] as const;
-export type Span = (typeof spans)[number];
 
 export interface Cut {
   readonly from: string;
@@ -100,7 +98,7 @@ const cutOfDays = (days: Days): Cut | null => {
   return { ...at, interval: length_ms <= 370 * day_ms ? 'week' : 'month' };
 };
 
-export const cutOf = (span: Span, days: Days): Cut => {
+export const cutOf = (span: keyof typeof reportWords.spans, days: Days): Cut => {
   const to = endOfHour();
   switch (span) {
     case 'day':

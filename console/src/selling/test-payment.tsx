@@ -8,6 +8,7 @@ import { CheckField, PickField, TextField } from '../parts/fields.tsx';
 import { useSend } from '../parts/outcome.tsx';
 import { ObjectLink } from '../parts/texts.tsx';
 import { sellingWords as own } from '../words/selling.ts';
+import { optionsOf } from '../words/table.ts';
 import { words } from '../words/words.ts';
 import {
   currency,
@@ -27,16 +28,7 @@ type Made = Extract<
   { readonly __typename: 'PaymentCreated' }
 >;
 
-const outcomes = [
-  'succeeded',
-  'do_not_honor',
-  'insufficient_funds',
-  'expired_card',
-  'fraud_suspected',
-  'requires_action',
-  'pending',
-] as const;
-type PlannedOutcome = (typeof outcomes)[number];
+type PlannedOutcome = keyof typeof own.outcomes;
 
 /** The outcome as the simulated bank reads it from the metadata. */
 const planOf = (outcome: PlannedOutcome): Readonly<Record<string, string>> =>
@@ -108,7 +100,7 @@ const Dialog = ({ shops, close }: { readonly shops: Shops; readonly close: () =>
         label={own.outcome}
         value={outcome}
         set={setOutcome}
-        options={outcomes.map((one) => [one, own.outcomes[one]])}
+        options={optionsOf(own.outcomes)}
       />
       <CheckField label={own.manual} value={isManual} set={setManual} />
       <ReceiptFields value={receipt} set={setReceipt} isRequired={shop.receiptsRequired} />

@@ -20,13 +20,11 @@ import { Fresh, useLiveRows } from '../parts/use-live-rows.tsx';
 import { OfMerchant } from '../parts/whose.tsx';
 import { sharedWords } from '../words/shared.ts';
 import { subscriptionWords as own } from '../words/subscriptions.ts';
+import { keysOf } from '../words/table.ts';
 import { words } from '../words/words.ts';
 import { SubscriptionDrawer } from './subscription.tsx';
 
-const tabs = ['subscriptions', 'tokens'] as const;
-
 type Row = graph.SubscriptionRowFragment;
-const statuses = ['pending', 'active', 'past_due', 'paused', 'cancelled'] as const;
 
 export const subscriptionColumns = (): readonly Column<Row>[] => [
   statusColumn(words.columns.status, own.statuses),
@@ -67,7 +65,7 @@ export const subscriptionColumns = (): readonly Column<Row>[] => [
 
 const useSubscriptions = () => {
   const { search, mode, merchantId } = useAddress();
-  const status = listOf(search.status, statuses);
+  const status = listOf(search.status, keysOf(own.statuses));
   const customer = search.customer === undefined ? {} : { customerRef: search.customer };
   const filter = {
     mode: [mode],
@@ -103,7 +101,7 @@ const SubscriptionList = () => {
   return (
     <>
       <div className="filter-row">
-        <ManyChips known={statuses} names={own.statuses} />
+        <ManyChips names={own.statuses} />
         <Fresh {...fresh} />
       </div>
       <div className="filter-row">
@@ -198,11 +196,11 @@ const TokenList = ({ merchantId }: { readonly merchantId: string }) => {
 };
 
 export const SubscriptionsPage = () => {
-  const tab = useTab(tabs);
+  const tab = useTab(own.tabs);
   return (
     <>
       <PageHead name={words.sections.subscriptions} />
-      <Tabs tabs={tabs} names={own.tabs} />
+      <Tabs names={own.tabs} />
       {tab === 'subscriptions' ? (
         <SubscriptionList />
       ) : (

@@ -13,6 +13,7 @@ import { CheckList, PickField, ShopPick, TextField, type Held } from '../parts/f
 import { type Outcome, useSend } from '../parts/outcome.tsx';
 import { settingsWords as own } from '../words/merchant-settings.ts';
 import { sharedWords } from '../words/shared.ts';
+import { optionsOf } from '../words/table.ts';
 import { words } from '../words/words.ts';
 
 /* The kinds of webhook events. */
@@ -22,16 +23,9 @@ export const webhookEvents = Object.values(graph.WebhookEvent);
 /** As it stands in a webhook: `payment.succeeded`. */
 export const eventName = (event: graph.WebhookEvent): string => event.replace('_', '.');
 
-const schemes = ['v2', 'standard', 'stripe', 'legacy'] as const satisfies graph.WebhookSignature[];
-
 const SchemeField = ({ value, set }: Held<graph.WebhookSignature>) => (
   <>
-    <PickField
-      label={own.signature}
-      value={value}
-      set={set}
-      options={schemes.map((scheme) => [scheme, own.schemes[scheme]] as const)}
-    />
+    <PickField label={own.signature} value={value} set={set} options={optionsOf(own.schemes)} />
     <p className="quiet">{value === 'legacy' ? own.schemeLegacy : own.schemeHint}</p>
   </>
 );

@@ -12,6 +12,7 @@ import { type Column, objectKey, createdColumn, statusColumn } from '../parts/ta
 import { useFollow } from '../parts/use-follow.ts';
 import { RangeFilters, ManyChips } from '../parts/filters.tsx';
 import { useWhose } from '../parts/whose.tsx';
+import { keysOf } from '../words/table.ts';
 import { words } from '../words/words.ts';
 import { refusalText } from '../parts/outcome.tsx';
 import { countText, duration, shortPercent, wholeNumber } from '../format.ts';
@@ -203,7 +204,6 @@ const EndpointCards = ({ merchantId }: { readonly merchantId: string }) => {
 const LaterDrawer = later(async () => (await import('./delivery.tsx')).DeliveryDrawer);
 
 type Row = graph.DeliveriesQuery['webhookDeliveries']['nodes'][number];
-const statuses = ['pending', 'delivered', 'failed'] as const;
 
 const columnsOf = (): readonly Column<Row>[] => [
   statusColumn(words.columns.status, words.delivery.statuses),
@@ -233,7 +233,7 @@ const useDeliveries = () => {
   const { search, mode, merchantId } = useAddress();
   const owner = useWhose();
   const isOfAll = owner === null;
-  const [chosen] = listOf(search.status, statuses);
+  const [chosen] = listOf(search.status, keysOf(words.delivery.statuses));
   const status = isOfAll ? 'failed' : (chosen ?? null);
   const narrowing = {
     merchantId,
@@ -260,7 +260,7 @@ export const WebhooksPage = () => {
       {isOfAll ? (
         <p className="quiet">{words.delivery.chooseMerchant}</p>
       ) : (
-        <ManyChips known={statuses} names={words.delivery.statuses} />
+        <ManyChips names={words.delivery.statuses} />
       )}
       <RangeFilters hasAmounts={false} />
       <Listing

@@ -103,9 +103,9 @@ export const settingsWords = sectionWords({
   signature: ['Signature', 'Подпись'],
   schemes: {
     v2: ['v2: time and body, HMAC-SHA256', 'v2: время и тело, HMAC-SHA256'],
-    legacy: ['legacy: body alone, without time', 'legacy: только тело, без времени'],
-    stripe: ['Stripe: Stripe-Signature', 'Stripe: Stripe-Signature'],
     standard: ['Standard Webhooks: webhook-signature', 'Standard Webhooks: webhook-signature'],
+    stripe: ['Stripe: Stripe-Signature', 'Stripe: Stripe-Signature'],
+    legacy: ['legacy: body alone, without time', 'legacy: только тело, без времени'],
   },
   schemeHint: [
     'Change it together with the code that verifies: the next attempt is signed so.',

@@ -8,10 +8,10 @@ export const objectWords = {
       processing: ['Processing', 'В банке'],
       authorized: ['Held', 'Удержан'],
       succeeded: ['Paid', 'Оплачен'],
+      partly_refunded: ['Partly refunded', 'Возвращён частично'],
       failed: ['Failed', 'Не прошёл'],
       expired: ['Expired', 'Истёк'],
       cancelled: ['Cancelled', 'Отменён'],
-      partly_refunded: ['Partly refunded', 'Возвращён частично'],
       refunded: ['Refunded', 'Возвращён'],
     },
     methods: {

@@ -44,6 +44,14 @@ export const sectionWords = <Table extends WordTable>(table: Table): WordsOf<Tab
   return words as WordsOf<Table>;
 };
 
+/** What a table has words for, in the order in which it is shown; no table is empty. */
+export const keysOf = <Key extends string>(table: { readonly [Of in Key]?: unknown }) =>
+  Object.keys(table) as [Key, ...Key[]];
+
+/** The same with its words, as a field of choice takes them. */
+export const optionsOf = <Key extends string>(table: Readonly<Record<Key, string>>) =>
+  Object.entries(table) as [Key, string][];
+
 const rules = new Intl.PluralRules('ru');
 
 /** The form that goes with a number: one, few or many. */
