@@ -4,13 +4,13 @@
  */
 import { policyReason_max_chars } from '../../../schema/limits.ts';
 import { useState } from 'react';
-import { useMutation } from 'urql';
 import * as graph from '../../../schema/generated/console.ts';
 import { wholeNumber } from '../format.ts';
 import { DialogAct, PolicyForm } from '../parts/act-form.tsx';
-import { refusalOf, refusedBy, type Outcome } from '../parts/outcome.tsx';
+import { useSend, type Outcome } from '../parts/outcome.tsx';
 import { TextField } from '../parts/fields.tsx';
 import { erasureWords as own } from '../words/customers.ts';
+import { keysOf } from '../words/table.ts';
 
 interface DialogProps {
   readonly merchantId: string;
@@ -22,23 +22,20 @@ interface DialogProps {
 
 /** Calls until nothing is left; `seen` receives the count so far. */
 const useErasing = (seen: (payments: number) => void) => {
-  const [, erase] = useMutation(graph.EraseData);
+  const erase = useSend(graph.EraseData);
   return async (variables: graph.EraseDataMutationVariables): Promise<Outcome> => {
-    let [payments, payouts, tokens, subscriptions] = [0, 0, 0, 0];
-    for (;;) {
-      const { data, error } = await erase(variables);
-      const result = data?.personalDataErase;
-      if (!result) return refusedBy(refusalOf(error));
-      if (result.__typename === 'Refused') return refusedBy(result);
-      payments += result.payments;
-      payouts += result.payouts;
-      tokens += result.tokens;
-      subscriptions += result.subscriptions;
-      seen(payments);
-      if (result.hasMore) continue;
-      const text = (count: number): string => wholeNumber(count);
-      const done = own.done(text(payments), text(payouts), text(tokens), text(subscriptions));
-      return { done: result.left > 0 ? `${done} ${own.left(text(result.left))}` : done };
+    const counts = { payments: 0, payouts: 0, tokens: 0, subscriptions: 0 };
+    for (let hasMore = true; ;) {
+      const outcome = await erase(variables, (result) => {
+        for (const kind of keysOf(counts)) counts[kind] += result[kind];
+        seen(counts.payments);
+        ({ hasMore } = result);
+        const [payments = '', payouts = '', tokens = '', subscriptions = ''] =
+          Object.values(counts).map(wholeNumber);
+        const done = own.done(payments, payouts, tokens, subscriptions);
+        return result.left > 0 ? `${done} ${own.left(wholeNumber(result.left))}` : done;
+      });
+      if (!('done' in outcome) || !hasMore) return outcome;
     }
   };
 };

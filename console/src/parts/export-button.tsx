@@ -5,7 +5,8 @@ import { wholeNumber } from '../format.ts';
 import { settingsNow } from '../settings.ts';
 import { words } from '../words/words.ts';
 import { Icon } from './icon.tsx';
-import { type Refusal, refusalText } from './outcome.tsx';
+import { outcomeWords } from '../words/outcome.ts';
+import type { Refusal } from './outcome.tsx';
 import type { AskedList } from './use-ask.ts';
 
 /** Counts the lines of a streamed CSV; a line break within quotes does not count. */
@@ -123,7 +124,7 @@ export const ExportButton = ({ of, variables }: AskedList) => {
         {isRunning && words.exports.rows(wholeNumber(state.rows))}
         {state.kind === 'done' && words.exports.done(wholeNumber(state.rows))}
         {state.kind === 'failed' &&
-          `${words.exports.failed}: ${state.refusal ? refusalText(state.refusal, undefined) : words.failure.offline}`}
+          `${words.exports.failed}: ${state.refusal ? outcomeWords.refusal(state.refusal) : words.failure.offline}`}
       </span>
     </span>
   );

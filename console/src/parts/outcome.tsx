@@ -82,15 +82,6 @@ export const useSend = <Own extends Result, Variables extends AnyVariables>(
   };
 };
 
-/** Why something was not done, in one line. */
-export const refusalText = (
-  result: { readonly __typename: string } | Refusal | null | undefined,
-  error: Error | undefined,
-): string => {
-  const refusal = result && 'code' in result ? result : refusalOf(error);
-  return refusal ? outcomeWords.refusal(refusal) : outcomeWords.unknown;
-};
-
 // Runs actions under an idempotency key, stored by subject, action and amount until an answer
 // arrives. A second press, a reopened dialog and a reloaded page do not repeat the action.
 

@@ -1,12 +1,11 @@
 /** The dialog that reads an acquirer's registry, shows what is in it, and uploads its lines. */
 import { useMemo, useState } from 'react';
-import { useClient, type Client } from 'urql';
 import * as graph from '../../../schema/generated/console.ts';
 import { useAddress } from '../address.ts';
 import { wholeNumber, fromZoneField, startOfDay, toZoneField, money } from '../format.ts';
 import { ActForm, type Closable } from '../parts/act-form.tsx';
 import { DateField, FileField, PickField } from '../parts/fields.tsx';
-import { type Outcome, refusalText } from '../parts/outcome.tsx';
+import { type Outcome, toldBy, useSend } from '../parts/outcome.tsx';
 import { NoTable, readTable, type Rows, type Row } from '../parts/table-file.ts';
 import { reconciliationWords as own } from '../words/reconciliation.ts';
 import {
@@ -29,33 +28,6 @@ interface Registry extends Omit<graph.OpenRunMutationVariables, 'reference'> {
   readonly name: string;
   readonly lines: readonly RegistryLine[];
 }
-
-type Run = graph.OpenRunMutation['reconciliationOpen'];
-
-/** The run of an answer; throws the refusal as text. */
-const runOf = (run: Run | undefined, error: Error | undefined) => {
-  if (run?.__typename === 'ReconciliationRun') return run;
-  throw new Error(refusalText(run, error));
-};
-
-/** Sends all parts in order, then starts the matching. Returns the number of lines. */
-const upload = async (
-  client: Client,
-  { name, lines, ...asked }: Registry,
-  progress: (done: number, all: number) => void,
-): Promise<number> => {
-  const parts = partsOf(lines);
-  const reference = await referenceOf(name, parts);
-  const opened = await client.mutation(graph.OpenRun, { ...asked, reference }).toPromise();
-  const { id: runId } = runOf(opened.data?.reconciliationOpen, opened.error);
-  for (const [index, csv] of parts.entries()) {
-    progress(index + 1, parts.length);
-    const added = await client.mutation(graph.AddPart, { runId, part: index + 1, csv }).toPromise();
-    runOf(added.data?.reconciliationPartAdd, added.error);
-  }
-  const matched = await client.mutation(graph.MatchRun, { runId }).toPromise();
-  return runOf(matched.data?.reconciliationMatch, matched.error).lines;
-};
 
 /** Whose registries there are in a mode, the commonest first. */
 const connectorsIn = {
@@ -162,15 +134,26 @@ const ReadLines = ({ known: { lines, mistakes } }: { readonly known: Known }) =>
   return mistakes.length > 0 ? <Mistakes found={mistakes} /> : <p role="status">{summary}</p>;
 };
 
+/** Sends all parts in order, then starts the matching. */
 const useUpload = () => {
-  const client = useClient();
+  const open = useSend(graph.OpenRun);
+  const add = useSend(graph.AddPart);
+  const match = useSend(graph.MatchRun);
   const [done, setDone] = useState('');
-  const tell = (part: number, all: number): void => setDone(own.progress(part, all));
-  const send = (registry: Registry): Promise<Outcome> =>
-    upload(client, registry, tell).then(
-      (count) => ({ done: own.uploaded(wholeNumber(count)) }),
-      (error: unknown) => ({ refused: `${(error as Error).message} ${own.stopped}` }),
-    );
+  const send = async ({ name, lines, ...asked }: Registry): Promise<Outcome> => {
+    const parts = partsOf(lines);
+    const reference = await referenceOf(name, parts);
+    let runId = '';
+    let outcome = await open({ ...asked, reference }, ({ id }) => (runId = id));
+    for (const [index, csv] of parts.entries()) {
+      if (!('done' in outcome)) break;
+      setDone(own.progress(index + 1, parts.length));
+      outcome = await add({ runId, part: index + 1, csv }, '');
+    }
+    if ('done' in outcome)
+      outcome = await match({ runId }, (run) => own.uploaded(wholeNumber(run.lines)));
+    return 'done' in outcome ? outcome : { refused: `${toldBy(outcome)} ${own.stopped}` };
+  };
   return { done, send };
 };
 

@@ -1,6 +1,5 @@
 /** Webhook deliveries: their results, attempts, and resending. */
 import { useState } from 'react';
-import { useMutation } from 'urql';
 import { later } from '../parts/later.tsx';
 import * as graph from '../../../schema/generated/console.ts';
 import { listOf, useAddress } from '../address.ts';
@@ -14,9 +13,9 @@ import { RangeFilters, ManyChips } from '../parts/filters.tsx';
 import { useWhose } from '../parts/whose.tsx';
 import { keysOf } from '../words/table.ts';
 import { words } from '../words/words.ts';
-import { refusalText } from '../parts/outcome.tsx';
+import { toldBy, useSend, type Outcome } from '../parts/outcome.tsx';
 import { countText, duration, shortPercent, wholeNumber } from '../format.ts';
-import { ActButton, AddBar, useActs } from '../parts/act-form.tsx';
+import { ActButton, AddBar, useActs, useRun } from '../parts/act-form.tsx';
 import { webhookWords as own } from '../words/webhooks.ts';
 import { AddEndpointDialog, EndpointActs, EndpointTerms } from './endpoint-acts.tsx';
 import { failedSince, ReplayDialog } from './replay.tsx';
@@ -54,40 +53,36 @@ const Health = ({ health }: Pick<Endpoint, 'health'>) => {
 
 /** What the buttons do at once: a sample event, and the pending deliveries; the outcome in words. */
 const useAtOnce = (merchantId: string, id: string, again: () => void) => {
-  const [outcome, setOutcome] = useState('');
-  const [{ fetching: isTesting }, send] = useMutation(graph.TestEndpoint);
-  const [{ fetching: isRetrying }, retryPending] = useMutation(graph.RetryPending);
-  const test = async (): Promise<void> => {
-    setOutcome(own.testing);
-    const { data, error } = await send({ merchantId, id });
-    const result = data?.webhookEndpointTest;
-    if (result?.__typename !== 'WebhookEndpointTested')
-      return setOutcome(refusalText(result, error));
-    const { status, durationMs } = result;
-    return setOutcome(
+  const [said, say] = useState('');
+  const send = useSend(graph.TestEndpoint);
+  const retryPending = useSend(graph.RetryPending);
+  const told = (outcome: Outcome): Outcome => {
+    say(toldBy(outcome));
+    return outcome;
+  };
+  const test = useRun(async () => {
+    say(own.testing);
+    const outcome = await send({ merchantId, id }, ({ status, fault, durationMs }) =>
       status === null
-        ? own.noAnswer(own.faults[result.fault ?? 'other'])
+        ? own.noAnswer(own.faults[fault ?? 'other'])
         : own.answered(status, duration(durationMs)),
     );
-  };
-  const retry = async (): Promise<void> => {
+    return told(outcome);
+  });
+  const retry = useRun(async () => {
     let count = 0;
-    for (let hasMore = true; hasMore;) {
-      const { data, error } = await retryPending({ merchantId, endpointId: id });
-      const result = data?.webhookDeliveriesRetry;
-      if (result?.__typename !== 'WebhookDeliveriesResent')
-        return setOutcome(refusalText(result, error));
-      count += result.count;
-      hasMore = result.hasMore;
+    for (let hasMore = true; ;) {
+      const outcome = await retryPending({ merchantId, endpointId: id }, (result) => {
+        count += result.count;
+        ({ hasMore } = result);
+        return own.retried(wholeNumber(count));
+      });
+      if ('done' in outcome && hasMore) continue;
+      if ('done' in outcome) again();
+      return told(outcome);
     }
-    setOutcome(own.retried(wholeNumber(count)));
-    return again();
-  };
-  return {
-    outcome,
-    test: () => !isTesting && void test(),
-    retry: () => !isRetrying && void retry(),
-  };
+  });
+  return { said, test, retry };
 };
 
 interface CardProps {
@@ -102,13 +97,13 @@ interface CardProps {
 const SendingActs = ({ merchantId, endpoint, failed, again }: Omit<CardProps, 'shopName'>) => {
   const { button, dialog } = useActs(again);
   const { id, active, health } = endpoint;
-  const { outcome, test, retry } = useAtOnce(merchantId, id, again);
+  const { said, test, retry } = useAtOnce(merchantId, id, again);
   const count = failed && countText(failed.count);
   const barred = active ? own.replayNone : own.replayDisabled;
   return (
     <>
       <EndpointActs merchantId={merchantId} endpoint={endpoint} again={again}>
-        <ActButton permission="webhookEndpointTest" onPress={test}>
+        <ActButton permission="webhookEndpointTest" onPress={() => !test.isRunning && test.run()}>
           {own.test}
         </ActButton>
         {button({
@@ -128,12 +123,12 @@ const SendingActs = ({ merchantId, endpoint, failed, again }: Omit<CardProps, 's
         <ActButton
           permission="webhookDeliveriesRetry"
           barred={health.pending > 0 ? undefined : own.retryNone}
-          onPress={retry}
+          onPress={() => !retry.isRunning && retry.run()}
         >
           {own.retry}
         </ActButton>
       </EndpointActs>
-      <p role="status">{outcome}</p>
+      <p role="status">{said}</p>
       {dialog}
     </>
   );

@@ -1,12 +1,11 @@
 /** Resends failed webhooks: counted first, then in small batches that can be stopped. */
 import { useEffect, useRef, useState } from 'react';
-import { useClient } from 'urql';
 import * as graph from '../../../schema/generated/console.ts';
 import { useAddress } from '../address.ts';
 import { fromZoneField, startOfDay, toZoneField, wholeNumber } from '../format.ts';
 import { Button } from '../parts/button.tsx';
 import { Modal } from '../parts/modal.tsx';
-import { refusalText } from '../parts/outcome.tsx';
+import { refusalOf, refusedBy, toldBy, useSend } from '../parts/outcome.tsx';
 import { useAsk } from '../parts/use-ask.ts';
 import { webhookWords as own } from '../words/webhooks.ts';
 import { words } from '../words/words.ts';
@@ -40,24 +39,23 @@ type State =
   | { readonly kind: 'refused'; readonly message: string };
 
 const useReplay = (failed: Failed, since: string) => {
-  const client = useClient();
+  const resend = useSend(graph.ResendFailed);
   const [state, setState] = useState<State>({ kind: 'asked' });
   const isStopped = useRef(false);
   useEffect(() => () => void (isStopped.current = true), []);
   const run = async (): Promise<void> => {
     let sent = 0;
-    for (let hasMore = true; hasMore;) {
+    for (let hasMore = true; ;) {
       setState({ kind: 'running', sent });
-      const variables = { ...failed, since, limit: part_rows };
-      const { data, error } = await client.mutation(graph.ResendFailed, variables).toPromise();
-      const result = data?.webhookDeliveriesResendFailed;
-      if (result?.__typename !== 'WebhookDeliveriesResent')
-        return setState({ kind: 'refused', message: refusalText(result, error) });
-      sent += result.count;
-      hasMore = result.hasMore;
-      if (isStopped.current && hasMore) return setState({ kind: 'stopped', sent });
+      const outcome = await resend({ ...failed, since, limit: part_rows }, (result) => {
+        sent += result.count;
+        ({ hasMore } = result);
+        return '';
+      });
+      if (!('done' in outcome)) return setState({ kind: 'refused', message: toldBy(outcome) });
+      if (!hasMore) return setState({ kind: 'finished', sent });
+      if (isStopped.current) return setState({ kind: 'stopped', sent });
     }
-    return setState({ kind: 'finished', sent });
   };
   return { state, run, stop: () => void (isStopped.current = true) };
 };
@@ -69,7 +67,7 @@ const Count = ({ failed, since }: { readonly failed: Failed; readonly since: str
     false,
     'network-only',
   );
-  if (error) return <p className="bad">{refusalText(null, error)}</p>;
+  if (error) return <p className="bad">{toldBy(refusedBy(refusalOf(error)))}</p>;
   if (!data) return <p className="quiet">{own.counting}</p>;
   const total = data.webhookDeliveries.totalCount;
   const count = wholeNumber(total?.count ?? 0);
