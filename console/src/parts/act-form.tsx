@@ -244,10 +244,7 @@ type TypedIn<Fields> = {
     : string;
 };
 
-interface Described<Fields> extends Pick<
-  ActFormProps,
-  'title' | 'consequence' | 'isRepeated' | 'children'
-> {
+interface Described<Fields> extends Pick<ActFormProps, 'consequence' | 'isRepeated' | 'children'> {
   readonly Form?: typeof ActForm;
   readonly fields?: Fields;
   /** What is typed has no spaces at its ends, but for a secret. */
@@ -263,7 +260,7 @@ const DescribedForm = <Fields extends Specs>({
   fits = () => true,
   children,
   ...form
-}: Described<Fields> & Closable) => {
+}: Described<Fields> & Pick<ActFormProps, 'title' | 'close'>) => {
   const [typed, setTyped] = useState<Readonly<Record<string, string>>>({});
   const all = Object.entries<FieldSpec>(fields ?? {}).map(
     ([name, { initial, isOptional = false, options, ...spec }]) => {
@@ -291,7 +288,12 @@ const DescribedForm = <Fields extends Specs>({
   );
 };
 
-/** An act on an object: its button, and its dialog, a form or one of its own. */
+/** The dialog of an act: a form, or one of its own. */
+export type Doing<Fields extends Specs = NoFields> =
+  | { readonly dialog: (close: () => void) => ReactNode }
+  | Described<Fields>;
+
+/** An act on an object: its button, and its dialog. */
 export type Act<Fields extends Specs = NoFields> = Pick<
   ActButtonProps,
   'permission' | 'isMain' | 'barred'
@@ -299,7 +301,7 @@ export type Act<Fields extends Specs = NoFields> = Pick<
   readonly title: string;
   /** The button's; without it the title. */
   readonly name?: string;
-} & ({ readonly dialog: (close: () => void) => ReactNode } | Described<Fields>);
+} & Doing<Fields>;
 
 const dialogOf = <Fields extends Specs>(act: Act<Fields>, close: () => void): ReactNode =>
   'dialog' in act ? act.dialog(close) : <DescribedForm {...act} close={close} />;

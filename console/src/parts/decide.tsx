@@ -1,10 +1,9 @@
 /** What deciding a draft of any kind looks like: its state, its buttons, its rejection. */
 import { reason_max_chars } from '../../../schema/limits.ts';
-import type { ReactNode } from 'react';
 import type * as graph from '../../../schema/generated/console.ts';
 import type { PermissionName } from '../viewer.tsx';
 import type { DraftWords, RefundDraftWords } from '../words/drafts.ts';
-import { useActs } from './act-form.tsx';
+import { useActs, type Doing } from './act-form.tsx';
 import { outcomeWords } from '../words/outcome.ts';
 import { isAbout, refusedBy, type Outcome, type Refusal } from './outcome.tsx';
 import { Status, Moment } from './texts.tsx';
@@ -77,10 +76,7 @@ export const DecideActs = ({
 }: DecideProps<Pick<AnyDraft, 'status' | 'isMine'>> & {
   readonly own: DecisionWords;
   readonly statusNow: () => Promise<AnyDraft['status'] | undefined>;
-  readonly approve: {
-    readonly permission: PermissionName;
-    readonly dialog: (close: () => void, refusal: DraftRefusal) => ReactNode;
-  };
+  readonly approve: (refusal: DraftRefusal) => Doing & { readonly permission: PermissionName };
   readonly reject: {
     readonly permission: PermissionName;
     /** Why this draft is not this person's to reject; undefined: it is. */
@@ -99,11 +95,10 @@ export const DecideActs = ({
   return (
     <div className="acts">
       {button({
-        permission: approve.permission,
+        ...approve(refusalOf),
         barred: isMine ? own.own : undefined,
         isMain: true,
         title: own.approve,
-        dialog: (close) => approve.dialog(close, refusalOf),
       })}
       {button({
         permission: reject.permission,

@@ -99,10 +99,10 @@ export const DraftActs = (props: DecideProps<graph.DraftRowFragment>) => {
       {...props}
       own={own}
       statusNow={async () => (await ask()).data?.payoutDraft?.status}
-      approve={{
+      approve={(refusal) => ({
         permission: 'payoutDraftApprove',
-        dialog: (close, refusal) => <ApproveDialog {...{ draft, refusal, close }} />,
-      }}
+        dialog: (close) => <ApproveDialog {...{ draft, refusal, close }} />,
+      })}
       reject={{
         permission: 'payoutDraftReject',
         act: (reason, refusal) => send({ merchantId, id, reason }, own.rejectedNow, refusal),
