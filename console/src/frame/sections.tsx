@@ -1,6 +1,7 @@
 /** The navigation on the left: its sections, their counts, the filters they had last. */
 import { Link, useRouterState } from '@tanstack/react-router';
 import { useEffect, useRef } from 'react';
+import type { TypedDocumentNode } from 'urql';
 import * as graph from '../../../schema/generated/console.ts';
 import { type Search, useAddress, readSearch, without } from '../address.ts';
 import { countText } from '../format.ts';
@@ -63,13 +64,28 @@ export const listAt = (path: string): Section | undefined => {
 const Count = ({ text }: { readonly text: string | undefined }) =>
   text === undefined ? null : <span className="badge">{text}</span>;
 
+type ToDecide = Readonly<
+  Record<string, { readonly totalCount: Parameters<typeof countText>[0] | null }>
+>;
+
+/** How many drafts that others proposed wait for this person, who decides such drafts. */
 const DraftsCount = ({
-  total,
+  permission,
+  list,
+  query,
   toApprove,
 }: {
-  readonly total: { readonly count: number; readonly isExact: boolean } | null | undefined;
+  readonly permission: 'payoutDraftApprove' | 'refundDraftApprove';
+  readonly list: 'payout_drafts' | 'refund_drafts';
+  readonly query: TypedDocumentNode<ToDecide, graph.DraftsToDecideQueryVariables>;
   readonly toApprove: string;
 }) => {
+  const { mode, merchantId } = useAddress();
+  const isOn = usePermission(permission).granted;
+  const asked = { merchantId, filter: { mode: [mode], isMine: false } };
+  const { data, again } = useAsk(query, asked, !isOn);
+  useFollow(again, { lists: [list], isOn });
+  const total = Object.values(data ?? {})[0]?.totalCount;
   if (!total || total.count === 0) return null;
   return (
     <span className="badge" title={toApprove}>
@@ -105,29 +121,6 @@ const useCounts = () => {
     webhooks: textOf(data?.webhookDeliveries),
     reconciliation: textOf(data?.reconciliationDifferences),
   };
-};
-
-/** Whether this person decides drafts, and how to ask for those that others proposed. */
-const useDecidable = (permission: 'payoutDraftApprove' | 'refundDraftApprove') => {
-  const { mode, merchantId } = useAddress();
-  const mayDecide = usePermission(permission).granted;
-  return { mayDecide, asked: { merchantId, filter: { mode: [mode], isMine: false } } };
-};
-
-const PayoutsCount = () => {
-  const { mayDecide, asked } = useDecidable('payoutDraftApprove');
-  const { data, again } = useAsk(graph.DraftsToDecide, asked, !mayDecide);
-  useFollow(again, { lists: ['payout_drafts'], isOn: mayDecide });
-  return <DraftsCount total={data?.payoutDrafts.totalCount} toApprove={draftWords.toApprove} />;
-};
-
-const RefundsCount = () => {
-  const { mayDecide, asked } = useDecidable('refundDraftApprove');
-  const { data, again } = useAsk(graph.RefundDraftsToDecide, asked, !mayDecide);
-  useFollow(again, { lists: ['refund_drafts'], isOn: mayDecide });
-  return (
-    <DraftsCount total={data?.refundDrafts.totalCount} toApprove={refundDraftWords.toApprove} />
-  );
 };
 
 // The filters that each section had last in this tab: a link to the section brings them back.
@@ -178,8 +171,22 @@ export const Sections = () => {
               <Icon name={section} />
               <span>{words.sections[section]}</span>
               {section in counts && <Count text={counts[section as keyof typeof counts]} />}
-              {section === 'payouts' && <PayoutsCount />}
-              {section === 'refunds' && <RefundsCount />}
+              {section === 'payouts' && (
+                <DraftsCount
+                  permission="payoutDraftApprove"
+                  list="payout_drafts"
+                  query={graph.DraftsToDecide}
+                  toApprove={draftWords.toApprove}
+                />
+              )}
+              {section === 'refunds' && (
+                <DraftsCount
+                  permission="refundDraftApprove"
+                  list="refund_drafts"
+                  query={graph.RefundDraftsToDecide}
+                  toApprove={refundDraftWords.toApprove}
+                />
+              )}
             </Link>
           </li>
         ))}
