@@ -5,12 +5,14 @@
  */
 import { useEffect, useRef } from 'react';
 import type * as graph from '../../../schema/generated/console.ts';
-import { useLive } from '../graph/live.tsx';
+import { useLive, type LiveChange } from '../graph/live.tsx';
 
 /** The least time between two queries, however many events there are. */
 const restOfEvents_ms = 2_000;
 /** The service reports list changes at most once a second. */
 const restOfLists_ms = 900;
+/** What follows from an event, such as webhooks and movements, is there after it. */
+const settle_ms = 1_500;
 /** The poll intervals while disconnected and while connected. */
 const away_ms = 5_000;
 const open_ms = 60_000;
@@ -19,8 +21,10 @@ export interface Followed {
   readonly lists?: readonly graph.ChangedList[];
   /** Whether events count: yes, unless lists are given. */
   readonly events?: boolean;
+  /** Which events count, where not all do. What follows from them is there a moment later. */
+  readonly isAbout?: (change: LiveChange) => boolean;
   /** The poll interval of lists whose changes are not reported. */
-  readonly every_ms?: number;
+  readonly every_ms?: number | undefined;
   readonly isOn?: boolean;
 }
 
@@ -63,21 +67,34 @@ const openAsking = (ask: () => void) => {
 
 export const useFollow = (
   again: () => void,
-  { lists = [], events = lists.length === 0, every_ms = open_ms, isOn = true }: Followed = {},
+  {
+    lists = [],
+    events = lists.length === 0,
+    isAbout,
+    every_ms = open_ms,
+    isOn = true,
+  }: Followed = {},
 ): void => {
   const { listen, listenLists, lostAt, epoch } = useLive();
-  const latest = useRef(again);
-  latest.current = again;
+  const latest = useRef({ again, isAbout });
+  latest.current = { again, isAbout };
   const names = lists.join(' ');
   const pause_ms = lostAt === null ? every_ms : Math.min(every_ms, away_ms);
   const asking = useRef<ReturnType<typeof openAsking>>(null);
   useEffect(() => {
     if (!isOn) return undefined;
-    const opened = openAsking(() => latest.current());
+    const opened = openAsking(() => latest.current.again());
     asking.current = opened;
+    const hear = (changes: readonly LiveChange[]): void => {
+      const { isAbout: counts } = latest.current;
+      if (!counts) return opened.soon(restOfEvents_ms);
+      if (!changes.some(counts)) return undefined;
+      opened.now();
+      return opened.soon(settle_ms);
+    };
     const ends = [
       opened.end,
-      ...(events ? [listen(() => opened.soon(restOfEvents_ms))] : []),
+      ...(events ? [listen(hear)] : []),
       listenLists((changed) => {
         if (names.split(' ').some((name) => changed.has(name))) opened.soon(restOfLists_ms);
       }),

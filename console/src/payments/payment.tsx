@@ -1,11 +1,10 @@
 /** One payment: its facts, its money, its timeline and its actions. */
-import { useEffect, useMemo, useState, type ReactNode } from 'react';
+import { useMemo, useState, type ReactNode } from 'react';
 import { Link } from '@tanstack/react-router';
 import * as graph from '../../../schema/generated/console.ts';
 import { note_max_chars } from '../../../schema/limits.ts';
 import { listOf, useAddress } from '../address.ts';
 import { wholeNumber } from '../format.ts';
-import { useLive } from '../graph/live.tsx';
 import { Button } from '../parts/button.tsx';
 import { TextField } from '../parts/fields.tsx';
 import { ManyChips } from '../parts/filters.tsx';
@@ -15,6 +14,7 @@ import { Empty, Failure, Skeleton } from '../parts/states.tsx';
 import type { ObjectId } from '../parts/table.tsx';
 import { Money, Moment, Id, Facts, type Fact, CopyBlock, CustomerLink } from '../parts/texts.tsx';
 import { useAsk } from '../parts/use-ask.ts';
+import { useFollow } from '../parts/use-follow.ts';
 import { WaitingRefunds } from '../refunds/drafts.tsx';
 import { usePermission } from '../viewer.tsx';
 import { customerWords as own } from '../words/customers.ts';
@@ -221,8 +221,6 @@ const PaymentFacts = ({ payment }: { readonly payment: PaymentDetails }) => {
 
 /** The poll interval of a payment while something of it is in progress. */
 const poll_ms = 4_000;
-/** Webhooks and movements follow an event within a moment. */
-const settle_ms = 1_500;
 
 /** Calls of banks are recorded up to a second after a payment has ended. */
 const recorded_ms = 3_000;
@@ -241,37 +239,13 @@ const isUnderWay = ({
 
 /** Reloads on every event of the payment, and while something is in progress. */
 const usePayment = (merchantId: string, id: string) => {
-  const { listen, epoch } = useLive();
   const { data, error, again } = useAsk(graph.Payment, { merchantId, id });
-  useEffect(() => {
-    let timer: ReturnType<typeof setTimeout> | undefined;
-    const stop = listen((changes) => {
-      const isAbout = changes.some(
-        (change) =>
-          (change.kind === 'payment' && change.row.id === id) ||
-          (change.kind === 'refund' && change.row.paymentId === id),
-      );
-      if (!isAbout) return;
-      again();
-      clearTimeout(timer);
-      timer = setTimeout(again, settle_ms);
-    });
-    return () => {
-      stop();
-      clearTimeout(timer);
-    };
-  }, [listen, id, again]);
-  useEffect(() => {
-    if (epoch > 0) again();
-  }, [epoch, again]);
-  const mayChange = data?.payment ? isUnderWay(data.payment) : false;
-  useEffect(() => {
-    if (!mayChange) return undefined;
-    const timer = setInterval(() => {
-      if (!document.hidden) again();
-    }, poll_ms);
-    return () => clearInterval(timer);
-  }, [mayChange, again]);
+  useFollow(again, {
+    isAbout: (change) =>
+      (change.kind === 'payment' && change.row.id === id) ||
+      (change.kind === 'refund' && change.row.paymentId === id),
+    every_ms: data?.payment && isUnderWay(data.payment) ? poll_ms : undefined,
+  });
   return { data, error, again };
 };
 
