@@ -43,7 +43,7 @@ export const AlertFacts = ({ alert }: { readonly alert: Found }) => (
 
 export const AlertBehind = ({ alert }: { readonly alert: Found }) => (
   <details className="behind">
-    <summary>{alertFactWords.details}</summary>
+    <summary>{words.payment.facts}</summary>
     <AlertFacts alert={alert} />
   </details>
 );

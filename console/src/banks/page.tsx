@@ -10,6 +10,7 @@ import { figure, Table, type Column } from '../parts/table.tsx';
 import { useAsk } from '../parts/use-ask.ts';
 import { useFollow } from '../parts/use-follow.ts';
 import { bankWords as own } from '../words/banks.ts';
+import { sharedWords } from '../words/shared.ts';
 import { keysOf, optionsOf } from '../words/table.ts';
 import { words } from '../words/words.ts';
 
@@ -133,7 +134,7 @@ const Drawn = ({ health }: { readonly health: Health }) => {
   const { mode } = useAddress();
   const columns = useMemo(() => columnsOf(health), [health, words.language]);
   const rows = health.rows.filter((row) => row.mode === mode);
-  if (rows.length === 0) return <Empty title={own.empty} text={own.emptyText} />;
+  if (rows.length === 0) return <Empty title={own.empty} text={sharedWords.longer} />;
   return (
     <>
       <Table
@@ -158,7 +159,7 @@ const Asked = () => {
     <>
       <div className="filter-row">
         <PickField
-          label={own.span}
+          label={words.columns.period}
           value={span}
           set={(value) => set({ span: value })}
           options={optionsOf(own.spans)}

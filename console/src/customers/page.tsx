@@ -14,6 +14,7 @@ import { objectKey } from '../parts/table.tsx';
 import { paymentColumns } from '../payments/list.tsx';
 import { CustomerField, subscriptionColumns, TokenTable } from '../subscriptions/page.tsx';
 import { customerWords as own } from '../words/customers.ts';
+import { sharedWords } from '../words/shared.ts';
 import { subscriptionWords } from '../words/subscriptions.ts';
 import { words } from '../words/words.ts';
 
@@ -46,7 +47,7 @@ const All = ({
   tab,
 }: OfCustomer & { readonly tab: 'subscriptions' | 'tokens' }) => (
   <Link to="/subscriptions" search={{ merchant: merchantId, customer, tab }}>
-    {own.all}
+    {sharedWords.allOfThem}
   </Link>
 );
 

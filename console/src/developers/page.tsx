@@ -153,7 +153,7 @@ const Parts = ({ merchantId }: { readonly merchantId: string }) => {
       <div className="filter-row">
         <PickField
           isInline
-          label={sharedWords.chooseShop}
+          label={words.columns.shop}
           value={shop.id}
           set={(id) => set({ shop: id })}
           options={merchant.shops.map(({ id, name }) => [id, name])}

@@ -63,7 +63,7 @@ const StatusField = () => {
   const { search, set } = useAddress();
   return (
     <Chips
-      label={own.statuses}
+      label={own.status}
       chips={([undefined, ...statusGroups] as const).map((group) => [
         group === undefined ? words.filters.all : own.groups[group],
         search.status === group,

@@ -5,6 +5,7 @@ import { DialogAct, useActs, type Again } from '../parts/act-form.tsx';
 import { useSend } from '../parts/outcome.tsx';
 import { usePermission } from '../viewer.tsx';
 import { developerWords as own } from '../words/developers.ts';
+import { sharedWords } from '../words/shared.ts';
 import type { DeveloperShop } from './keys.tsx';
 
 type OfShop = Again & { readonly shop: DeveloperShop };
@@ -83,7 +84,7 @@ const Signature = ({ shop, again }: OfShop) => {
           title: own.rotate,
           consequence: own.rotateText,
           isRepeated: true,
-          act: () => rotate(of, ({ secret }) => ({ done: own.rotated, copy: secret })),
+          act: () => rotate(of, ({ secret }) => ({ done: sharedWords.secretOnce, copy: secret })),
         })}
       </div>
       {dialog}

@@ -22,6 +22,7 @@ import {
 } from '../parts/filters.tsx';
 import { useWhose } from '../parts/whose.tsx';
 import { ledgerWords, reconciliationWords as own } from '../words/reconciliation.ts';
+import { sharedWords } from '../words/shared.ts';
 import { keysOf } from '../words/table.ts';
 import { words } from '../words/words.ts';
 import { fromZoneField, startOfDay, money } from '../format.ts';
@@ -71,7 +72,7 @@ const RecordActs = ({ merchantId, again }: Again & { readonly merchantId: string
         fields={{
           shopId,
           amount: { ...amount, hint: own.amountSigned },
-          reason: { label: words.acts.reason },
+          reason: { label: words.columns.reason },
           reference,
         }}
         fits={(typed) => minorOf(typed) !== 0}
@@ -185,13 +186,13 @@ const AtMoment = ({ merchantId }: { readonly merchantId: string }) => {
           value={text}
           onChange={({ target }) => setText(target.value)}
         />
-        <Button isOff={!moment}>{own.show}</Button>
+        <Button isOff={!moment}>{sharedWords.show}</Button>
       </Form>
       <p className="quiet">{own.atMomentText}</p>
       {at !== null && error && !data && <Failure error={error} again={again} />}
       {at !== null && data && (
         <p role="status" className="amount-line">
-          {words.ledger.balance}{' '}
+          {words.sections.balance}{' '}
           <Money amount={data.balanceAt.balance} currency={data.balanceAt.currency} />
         </p>
       )}
@@ -231,7 +232,7 @@ const BalanceStrip = ({ merchantId }: { readonly merchantId: string }) => {
         isStrip
         isBusy={!data}
         facts={[
-          [words.ledger.balance, shown(balance)],
+          [words.sections.balance, shown(balance)],
           [words.ledger.available, shown(available)],
           ...shops.map(
             (shop) => [words.ledger.ofShop(shop.shopName), shown(shop.balance)] as const,

@@ -147,7 +147,7 @@ const LinkPaymentsList = ({
       </ul>
       {(pageInfo.hasNextPage || nodes.length > 0) && (
         <Link to="/payments" search={{ mode, merchant: merchantId, link: id, since }}>
-          {own.allPayments}
+          {sharedWords.allOfThem}
         </Link>
       )}
     </section>

@@ -123,7 +123,7 @@ const FeesTable = ({ shop }: { readonly shop: Shop }) => {
           to="/policies"
           search={{ merchant: shop.merchantId, tab: 'rates' }}
         >
-          {profileWords.setRate}
+          {policyWords.rateAdd}
         </Link>
       </div>
     </>

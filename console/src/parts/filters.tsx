@@ -39,7 +39,7 @@ export const Chips = ({
 /** Values of a field, of which any number may be chosen; with `countOf`, those that there are. */
 export const ManyChips = <Value extends string>({
   field = 'status',
-  label = words.filters.status,
+  label = words.columns.status,
   all = words.filters.all,
   names,
   countOf,
@@ -89,7 +89,7 @@ export const ResolvedChips = ({ children }: { readonly children?: ReactNode }) =
   const isResolved = search.status === 'resolved';
   return (
     <Chips
-      label={words.filters.status}
+      label={words.columns.status}
       chips={[
         [words.alert.open, !isResolved, () => set({ status: undefined })],
         [words.alert.resolved, isResolved, () => set({ status: 'resolved' })],
@@ -144,7 +144,7 @@ const AmountFields = ({ wrong }: { readonly wrong: 'from' | 'to' | null }) => {
   const names = { from: words.filters.amountFrom, to: words.filters.amountTo } as const;
   return (
     <fieldset>
-      <legend>{words.filters.amount}</legend>
+      <legend>{words.columns.amount}</legend>
       {(['from', 'to'] as const).map((name) => {
         const value = search[name];
         return (
@@ -262,9 +262,9 @@ export const RangeFilters = ({
 }) => {
   const { search, set } = useAddress();
   const { since, until, from, to } = search;
-  const { filters } = words;
+  const { filters, columns } = words;
   const amount = (sign: '≥' | '≤', value: string | undefined): string | undefined =>
-    value && hasAmounts ? `${filters.amount} ${sign} ${money(Number(value), currency)}` : undefined;
+    value && hasAmounts ? `${columns.amount} ${sign} ${money(Number(value), currency)}` : undefined;
   const all: MoreFilters['shown'] = [
     ['since', since && `${filters.since} ${plainMoment(since)}`],
     ['until', until && `${filters.until} ${plainMoment(until)}`],

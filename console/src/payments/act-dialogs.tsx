@@ -77,7 +77,7 @@ export const ReasonField = ({
   const hint = amount > refundReasonAbove_minor ? words.acts.reasonNeeded : words.acts.reasonHint;
   return (
     <TextField
-      label={words.acts.reason}
+      label={words.columns.reason}
       value={reason}
       set={set}
       hint={isProposed ? own.proposeReason : hint}

@@ -19,6 +19,7 @@ import { WaitingRefunds } from '../refunds/drafts.tsx';
 import { usePermission } from '../viewer.tsx';
 import { customerWords as own } from '../words/customers.ts';
 import { requestWords } from '../words/developers.ts';
+import { sharedWords } from '../words/shared.ts';
 import { timelineWords } from '../words/timeline.ts';
 import { keysOf } from '../words/table.ts';
 import { words } from '../words/words.ts';
@@ -137,7 +138,7 @@ const Timeline = ({ payment }: { readonly payment: PaymentDetails }) => {
       <h2>{timelineWords.title}</h2>
       <ManyChips
         field="kinds"
-        label={timelineWords.filter}
+        label={sharedWords.show}
         all={timelineWords.all}
         names={timelineWords.kinds}
         countOf={(kind) => lines.filter((line) => line.kind === kind).length}

@@ -16,6 +16,7 @@ import { Table, type Column } from '../parts/table.tsx';
 import { useAsk } from '../parts/use-ask.ts';
 import { useWhose } from '../parts/whose.tsx';
 import { batchWords as own, draftWords } from '../words/drafts.ts';
+import { sharedWords } from '../words/shared.ts';
 import { words } from '../words/words.ts';
 import { Available } from './available.tsx';
 import {
@@ -167,7 +168,7 @@ const BatchFile = ({ set }: { readonly set: (read: Read | null) => void }) => {
     <div className="card">
       <p>{own.text}</p>
       <FileField
-        label={own.file}
+        label={sharedWords.file}
         accept=".csv,.xlsx,text/csv"
         hint={own.fileHint}
         fault={fault}

@@ -29,7 +29,7 @@ const Asked = ({ draft }: { readonly draft: graph.DraftRowFragment }) => {
       <Facts
         facts={[
           [words.columns.amount, <Money key="amount" amount={amount} currency={currency} />],
-          [own.recipient, recipientText(draft)],
+          [words.columns.recipient, recipientText(draft)],
           [words.payment.bank, bank],
           [words.columns.method, words.payout.methods[method]],
           [own.reason, reason ?? own.noReason],

@@ -10,6 +10,7 @@ import { Moment, Status } from '../parts/texts.tsx';
 import { useWhose } from '../parts/whose.tsx';
 import { RangeFilters, ManyChips, NoRows, useNarrowing } from '../parts/filters.tsx';
 import { draftWords, manyDraftsWords as own } from '../words/drafts.ts';
+import { sharedWords } from '../words/shared.ts';
 import { words } from '../words/words.ts';
 import { DraftActs } from './draft-acts.tsx';
 import { recipientText } from './recipient.tsx';
@@ -86,7 +87,7 @@ const useDeciding = (decision: Decision, merchantId: string) => {
 const columnsOfEnds = (decision: Decision, ends: Ends): readonly Column<Row>[] => [
   amountColumn(words.columns.amount),
   {
-    name: draftWords.recipient,
+    name: words.columns.recipient,
     cell: (draft) => <span className="wrap">{recipientText(draft)}</span>,
   },
   {
@@ -247,7 +248,7 @@ const ChosenDrafts = ({
           <ActButton permission="payoutDraftsReject" onPress={() => setOpen('reject')}>
             {own.rejectChosen}
           </ActButton>
-          <Button press={() => choose([])}>{own.chooseNone}</Button>
+          <Button press={() => choose([])}>{sharedWords.chooseNone}</Button>
         </>
       )}
       {isLost && (
@@ -287,7 +288,7 @@ const columnsOf = (chosen: Chosen | null, again: () => void): readonly Column<Ro
   amountColumn(words.columns.amount),
   { name: words.columns.method, cell: ({ method }) => words.payout.methods[method] },
   {
-    name: draftWords.recipient,
+    name: words.columns.recipient,
     cell: (draft) => (
       <span className="stack">
         <span className="wrap">{recipientText(draft)}</span>
@@ -307,7 +308,7 @@ const columnsOf = (chosen: Chosen | null, again: () => void): readonly Column<Ro
     ),
   },
   { name: words.columns.shop, isWide: true, cell: ({ shop }) => shop.name },
-  { name: draftWords.acts, cell: (draft) => <DraftActs draft={draft} again={again} /> },
+  { name: words.columns.acts, cell: (draft) => <DraftActs draft={draft} again={again} /> },
 ];
 
 export const DraftsList = () => {

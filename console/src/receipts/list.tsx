@@ -56,7 +56,11 @@ const columnsOf = (again: () => void): readonly Column<Row>[] => [
     cell: ({ fiscalDocumentNumber }) => fiscalDocumentNumber ?? '',
   },
   createdColumn(words.columns.created),
-  { id: 'acts', name: own.acts, cell: (receipt) => <Resend receipt={receipt} again={again} /> },
+  {
+    id: 'acts',
+    name: words.columns.acts,
+    cell: (receipt) => <Resend receipt={receipt} again={again} />,
+  },
 ];
 
 export const ReceiptsPage = () => {

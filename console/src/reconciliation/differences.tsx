@@ -12,6 +12,7 @@ import { type Outcome, toldBy, useSend } from '../parts/outcome.tsx';
 import { useChosen, type Column } from '../parts/table.tsx';
 import { Id, Moment, ObjectLink } from '../parts/texts.tsx';
 import { reconciliationWords as own } from '../words/reconciliation.ts';
+import { sharedWords } from '../words/shared.ts';
 import { words } from '../words/words.ts';
 
 type Row = graph.DifferencesQuery['reconciliationDifferences']['nodes'][number];
@@ -95,7 +96,7 @@ const ChooseBar = ({
   return (
     <div className="acts">
       <Button press={() => choose(isAll ? [] : open)}>
-        {isAll ? own.chooseNone : own.chooseAll}
+        {isAll ? sharedWords.chooseNone : own.chooseAll}
       </Button>
       {chosen.length > 0 && (
         <ActButton permission="reconciliationDifferenceResolve" isMain onPress={resolve}>

@@ -34,7 +34,7 @@ const columnsOf = (): readonly Column<Row>[] => [
   },
   { name: own.connector, cell: ({ connector }) => connectorName(connector) },
   {
-    name: own.period,
+    name: words.columns.period,
     isWide: true,
     cell: ({ since, until }) => (
       <span className="two">

@@ -8,6 +8,7 @@ import { DateField, FileField, PickField } from '../parts/fields.tsx';
 import { type Outcome, toldBy, useSend } from '../parts/outcome.tsx';
 import { NoTable, readTable, type Rows, type Row } from '../parts/table-file.ts';
 import { reconciliationWords as own } from '../words/reconciliation.ts';
+import { sharedWords } from '../words/shared.ts';
 import {
   readRegistry,
   type Chosen,
@@ -106,7 +107,7 @@ const RegistryFile = ({ set }: { readonly set: (taken: Taken | null) => void }) 
   };
   return (
     <FileField
-      label={own.file}
+      label={sharedWords.file}
       accept=".csv,.txt,.xlsx,text/csv"
       hint={name || own.fileHint}
       fault={fault}

@@ -39,7 +39,7 @@ const columnsOf = (again: () => void): readonly Column<Row>[] => [
   { name: words.columns.reason, cell: ({ reason }) => <span className="wrap">{reason}</span> },
   { name: own.proposed, isNamed: true, cell: (draft) => <Proposer draft={draft} /> },
   { name: words.columns.shop, isWide: true, cell: ({ payment }) => payment.shopName },
-  { name: own.acts, cell: (draft) => <RefundDraftActs draft={draft} again={again} /> },
+  { name: words.columns.acts, cell: (draft) => <RefundDraftActs draft={draft} again={again} /> },
 ];
 
 export const RefundDraftsList = () => {

@@ -11,6 +11,7 @@ import { Money } from '../parts/texts.tsx';
 import { useAsk } from '../parts/use-ask.ts';
 import { useWhose } from '../parts/whose.tsx';
 import { closingWords as own } from '../words/reports.ts';
+import { sharedWords } from '../words/shared.ts';
 import { keysOf } from '../words/table.ts';
 import { words } from '../words/words.ts';
 import { isDay, isSame, momentsOf, monthAgo, today, type Days } from './spans.ts';
@@ -120,7 +121,7 @@ const Drawn = ({ found, days }: { readonly found: Found; readonly days: Days }) 
           label={own.saveLabel}
           name={`closing_${days.first}_${days.last}`}
           columns={[
-            { name: own.shop, text: ({ name }) => name },
+            { name: words.columns.shop, text: ({ name }) => name },
             { name: own.firstDay(zone), text: () => days.first },
             { name: own.lastDay(zone), text: () => days.last },
             ...linesOf().map(({ name, amountIn: amount }) => ({ name, amount })),
@@ -178,7 +179,7 @@ export const DaysForm = ({
           set={(day) => setTyped({ ...typed, [name]: day })}
         />
       ))}
-      <Button isOff={!isSpan || isSame(typed, days)}>{own.show}</Button>
+      <Button isOff={!isSpan || isSame(typed, days)}>{sharedWords.show}</Button>
       {isDay(typed.first) && isDay(typed.last) && !isSpan && (
         <p className="quiet" role="status">
           {own.wrongDays}

@@ -11,6 +11,7 @@ import { useWhose } from '../parts/whose.tsx';
 import { useShops } from '../parts/filters.tsx';
 import { closingWords, reportWords as own } from '../words/reports.ts';
 import { failureName } from '../words/failures.tsx';
+import { sharedWords } from '../words/shared.ts';
 import { keysOf, optionsOf } from '../words/table.ts';
 import { words } from '../words/words.ts';
 import { ClosingPart, DaysForm } from './closing.tsx';
@@ -341,7 +342,7 @@ const Drawn = ({
         label={own.chart(own.ofs[of], own.spans[span], own.measures[measure])}
       />
       {lines.length === 0 ? (
-        <Empty title={own.empty} text={own.emptyText} />
+        <Empty title={own.empty} text={sharedWords.longer} />
       ) : (
         <section>
           <h2 className="part-title">{own.table}</h2>

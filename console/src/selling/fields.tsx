@@ -6,7 +6,6 @@ import { CheckField, PickField, ShopPick, TextField, type Held } from '../parts/
 import { useAsk } from '../parts/use-ask.ts';
 import { useWhose } from '../parts/whose.tsx';
 import { sellingWords as own } from '../words/selling.ts';
-import { sharedWords } from '../words/shared.ts';
 import { words } from '../words/words.ts';
 
 export type SellingShop = NonNullable<graph.SellingShopsQuery['merchant']>['shops'][number];
@@ -49,7 +48,7 @@ export const ShopField = ({
   if (shops.length === 1) return null;
   return (
     <ShopPick
-      label={sharedWords.chooseShop}
+      label={words.columns.shop}
       shops={shops}
       value={value.id}
       set={(id) => set(shops.find((shop) => shop.id === id) ?? value)}

@@ -51,7 +51,7 @@ export const subscriptionColumns = (): readonly Column<Row>[] => [
     id: 'method',
     name: words.columns.method,
     isWide: true,
-    cell: ({ method }) => own.methods[method],
+    cell: ({ method }) => words.payment.methods[method],
   },
   {
     id: 'next',
@@ -129,7 +129,7 @@ const tokenColumns = (): readonly Column<Token>[] => [
   {
     name: words.columns.method,
     cell: ({ method, cardBrand, cardMask }) =>
-      [own.methods[method], cardBrand, cardMask].filter(Boolean).join(' '),
+      [words.payment.methods[method], cardBrand, cardMask].filter(Boolean).join(' '),
   },
   {
     name: own.customer,
@@ -164,7 +164,7 @@ export const TokenTable = ({
           name: own.endToken,
           title: own.endTokenTitle,
           consequence: own.endTokenText,
-          fields: { reason: { label: own.reason, hint: own.reasonHint } },
+          fields: { reason: { label: words.columns.reason, hint: own.reasonHint } },
           act: ({ reason }: { readonly reason: string }) =>
             cancel({ merchantId, id, reason }, own.tokenEnded),
         }

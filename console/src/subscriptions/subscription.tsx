@@ -34,7 +34,7 @@ const SubscriptionActs = ({
   const resume = useSend(graph.ResumeSubscription);
   const cancel = useSend(graph.CancelSubscription);
   if (status === 'cancelled') return null;
-  const text = { label: own.reason, hint: own.reasonHint };
+  const text = { label: words.columns.reason, hint: own.reasonHint };
   return (
     <div className="acts">
       {(status === 'active' || status === 'past_due') &&
@@ -147,7 +147,7 @@ const Terms = ({ subscription }: { readonly subscription: SubscriptionDetails })
         [own.plan, subscription.planName],
         [
           words.columns.method,
-          [own.methods[subscription.method], token.cardBrand, token.cardMask]
+          [words.payment.methods[subscription.method], token.cardBrand, token.cardMask]
             .filter(Boolean)
             .join(' '),
         ],

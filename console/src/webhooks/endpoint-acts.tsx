@@ -80,7 +80,7 @@ export const AddEndpointDialog = ({
       }
     >
       {shops.length > 1 && (
-        <ShopPick label={sharedWords.chooseShop} shops={shops} value={shopId} set={setShopId} />
+        <ShopPick label={words.columns.shop} shops={shops} value={shopId} set={setShopId} />
       )}
       <TextField label={words.columns.address} value={url} set={setUrl} />
       <EventsField value={events} set={setEvents} />
@@ -140,7 +140,7 @@ export const rotateAct = (
     Number.isInteger(Number(hours)) && Number(hours) >= 0 && Number(hours) <= secretOverlap_max_h,
   act: ({ hours }: HoursTyped) =>
     rotate(Number(hours), (rotated) => ({
-      done: own.rotated,
+      done: sharedWords.secretOnce,
       copy: (isStandard ? rotated.standardSecret : null) ?? rotated.secret,
     })),
 });

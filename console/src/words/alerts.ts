@@ -105,7 +105,6 @@ export const alertWords = sectionWords({
 /* The words of what an alert found. */
 
 export const alertFactWords = sectionWords({
-  details: ['Details', 'Подробности'],
   subject: ['Id', 'ID'],
   names: {
     bank: ['Bank', 'Банк'],

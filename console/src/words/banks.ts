@@ -6,7 +6,6 @@ export const bankWords = sectionWords({
     'Calls to banks over all merchants, up to ten seconds old. A decline is an answer; no answer is a failure.',
     'Вызовы банков по всем мерчантам, с задержкой до 10 секунд. Отказ банка — тоже ответ; при сбое ответа нет.',
   ],
-  span: ['Period', 'Период'],
   spans: {
     '6': ['6 hours', '6 часов'],
     '24': ['24 hours', '24 часа'],
@@ -58,8 +57,4 @@ export const bankWords = sectionWords({
   since: ['Since', 'С'],
   seen: ['Seen', 'Записано'],
   empty: ['No bank was called in this period', 'За этот период банки не вызывались'],
-  emptyText: [
-    'Choose a longer one, or the other mode.',
-    'Выберите период длиннее или другой режим.',
-  ],
 });

@@ -5,7 +5,6 @@ export const customerWords = sectionWords({
   customer: ['Customer', 'Клиент'],
   noPayments: ['No payments with this reference', 'Нет платежей с таким номером клиента'],
   none: ['None.', 'Нет.'],
-  all: ['All of them, with filters', 'Все, с фильтрами'],
   notes: ['Notes', 'Заметки'],
   note: ['New note', 'Новая заметка'],
   noteHint: (most: string) => [

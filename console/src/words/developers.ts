@@ -137,10 +137,6 @@ export const developerWords = sectionWords({
     'The old secret stops at once: programs that sign with it are refused.',
     'Старый секрет сразу перестанет работать: программы с ним получат отказ.',
   ],
-  rotated: [
-    'This secret is shown once. Copy it now.',
-    'Секрет показывается один раз. Скопируйте его сейчас.',
-  ],
   clockNone: ['This shop lives by the real time', 'Магазин работает по реальному времени'],
   clockNoneText: [
     'With a clock of its own, a month of charges, expiries and retries passes in seconds. Test mode alone.',
@@ -314,7 +310,6 @@ export const requestWords = sectionWords({
     '4xx': ['Refused', 'С отказом'],
     '5xx': ['Failed', 'С ошибкой'],
   },
-  statuses: ['Status', 'Ответ'],
   exact: ['Exact status', 'Точный код'],
   to: ['To', 'По'],
   call: ['Call', 'Вызов'],

@@ -8,7 +8,6 @@ const decision = {
   by: (who: string) => [`by ${who}`, `кем: ${who}`],
   mine: ['by you', 'вами'],
   until: ['until', 'до'],
-  acts: ['Actions', 'Действия'],
   approve: ['Approve', 'Одобрить'],
   rejectReason: ['Why', 'Почему'],
   now: (status: string) => [
@@ -35,7 +34,6 @@ export const draftWords = sectionWords({
     expired: ['Expired', 'Истекла'],
   } satisfies Readonly<Record<graph.PayoutDraftStatus, Pair<string>>>,
   toApprove: ['Payouts to approve', 'Выплаты на одобрение'],
-  recipient: ['Recipient', 'Получатель'],
   reveal: ['Show in full', 'Показать полностью'],
   revealHint: ['The audit log records it', 'Просмотр попадёт в журнал'],
   proposed: ['Proposed', 'Предложена'],
@@ -251,7 +249,6 @@ export const manyDraftsWords = sectionWords({
   label: ['Chosen drafts', 'Выбранные черновики'],
   choose: (to: string) => [`Choose: ${to}`, `Выбрать: ${to}`],
   chooseAll: ['Choose all that wait', 'Выбрать все ожидающие'],
-  chooseNone: ['Choose none', 'Снять выбор'],
   chosen: (count: number, sum: string) => [
     `Chosen: ${count} for ${sum}`,
     `Выбрано: ${count} на ${sum}`,
@@ -307,7 +304,6 @@ export const batchWords = sectionWords({
     'A CSV or XLSX file with a head line: amount, phone and bank, or account and BIK; name, INN and purpose if you have them. Each line becomes a draft, which another person approves.',
     'Файл CSV или XLSX с заголовком: сумма, телефон и банк либо счёт и БИК; если есть — ФИО, ИНН и назначение. Каждая строка станет черновиком, который одобрит другой человек.',
   ],
-  file: ['File', 'Файл'],
   fileHint: [
     'Up to 1,000 lines and 5 MB. Card numbers are not taken from files.',
     'До 1000 строк и 5 МБ. Номера карт из файлов не принимаются.',

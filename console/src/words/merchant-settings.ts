@@ -70,10 +70,6 @@ export const settingsWords = sectionWords({
     '0 to 24; with 0 the old one stops at once',
     'от 0 до 24; 0: старый перестаёт действовать сразу',
   ],
-  rotated: [
-    'This secret is shown once. Copy it now.',
-    'Секрет показывается один раз. Скопируйте его сейчас.',
-  ],
   edit: ['Edit', 'Изменить'],
   editText: [
     'It holds for webhooks that are on their way, too.',
@@ -164,5 +160,4 @@ export const profileWords = sectionWords({
   noRate: ['nowhere', 'нигде'],
   since: ['since', 'с'],
   always: ['from the beginning', 'с самого начала'],
-  setRate: ['Set a fee', 'Задать комиссию'],
 });

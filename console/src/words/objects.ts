@@ -95,7 +95,6 @@ export const objectWords = {
       `An amount from 0.01 to ${amount}`,
       `Сумма от 0,01 до ${amount}`,
     ],
-    reason: ['Reason', 'Причина'],
     reasonHint: ['For the audit log and the buyer', 'Для журнала и покупателя'],
     reasonNeeded: [
       'Required above 10,000: for the audit log and the buyer',
@@ -213,7 +212,6 @@ export const objectWords = {
     platform: ['The platform', 'Платформа'],
   },
   ledger: {
-    balance: ['Balance', 'Баланс'],
     available: ['Available', 'Доступно'],
     ofShop: (shop: string) => [`of ${shop}`, `магазин «${shop}»`],
     movements: ['Movements', 'Движения'],

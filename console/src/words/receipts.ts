@@ -14,7 +14,6 @@ export const receiptWords = sectionWords({
   },
   type: ['For', 'За что'],
   document: ['Fiscal document', 'Фискальный документ'],
-  acts: ['Actions', 'Действия'],
   empty: ['No receipts yet', 'Чеков пока нет'],
   emptyText: [
     'A payment that was made with a receipt has one as soon as its money has come.',

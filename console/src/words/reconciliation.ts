@@ -14,7 +14,6 @@ export const reconciliationWords = sectionWords({
     'The acquirer’s registry is compared with our operations. Nothing moves: differences are listed for a person.',
     'Реестр эквайера сверяется с нашими операциями. Деньги не двигаются: расхождения увидит человек.',
   ],
-  file: ['File', 'Файл'],
   fileHint: ['CSV or XLSX as it came, up to 20 MB.', 'CSV или XLSX как пришёл, до 20 МБ.'],
   tooLarge: (mb: number) => [
     `The file is larger than ${mb} MB: take the registries of single days.`,
@@ -120,7 +119,6 @@ export const reconciliationWords = sectionWords({
   differences: ['Differ', 'Разошлось'],
   openOf: (open: string, all: string) => [`${open} open of ${all}`, `${open} открыто из ${all}`],
   by: ['By', 'Кто'],
-  period: ['Period', 'Период'],
   runsEmpty: ['No registries yet', 'Реестров ещё нет'],
   runsEmptyText: [
     'Upload the file that an acquirer gives for a day.',
@@ -144,7 +142,6 @@ export const reconciliationWords = sectionWords({
   detail: ['What differs', 'Что расходится'],
   choose: ['Choose', 'Выбрать'],
   chooseAll: ['Choose all on this page', 'Выбрать всё на странице'],
-  chooseNone: ['Choose none', 'Снять выбор'],
   resolve: (count: number) => [count === 1 ? 'Resolve 1' : `Resolve ${count}`, `Решить: ${count}`],
   resolveText: (count: number) => [
     `${count === 1 ? 'This difference' : `These ${count} differences`} no longer count. Nothing moves by it.`,
@@ -169,7 +166,6 @@ export const reconciliationWords = sectionWords({
     'From what had been booked until then, that moment included.',
     'По всему, что учтено до этого момента включительно.',
   ],
-  show: ['Show', 'Показать'],
   settle: ['Record a settlement', 'Записать расчёт'],
   settleText: [
     'It books a settlement with the merchant: the balance falls by the amount. The same reference books once.',

@@ -76,10 +76,6 @@ export const reportWords = sectionWords({
   ],
   zone: (zone: string) => [`Days in ${zone}`, `Сутки по времени ${zone}`],
   empty: ['Nothing in this period', 'За этот период ничего нет'],
-  emptyText: [
-    'Choose a longer one, or the other mode.',
-    'Выберите период длиннее или другой режим.',
-  ],
 });
 
 export const closingWords = sectionWords({
@@ -91,9 +87,7 @@ export const closingWords = sectionWords({
   otherDays: ['Other days', 'Другие дни'],
   first: ['From', 'С'],
   last: ['To, that day included', 'По, включительно'],
-  show: ['Show', 'Показать'],
   wrongDays: ['The first day is after the last one.', 'Первый день позже последнего.'],
-  shop: ['Shop', 'Магазин'],
   allShops: ['All shops', 'Все магазины'],
   opening: ['Opening balance', 'Входящий остаток'],
   closing: ['Closing balance', 'Исходящий остаток'],

@@ -80,7 +80,6 @@ export const linkWords = sectionWords({
   usesOf: (left: number, all: number) => [`${left} of ${all}`, `${left} из ${all}`],
   endless: ['without a limit', 'без ограничения'],
   noPayments: ['None yet', 'Пока нет'],
-  allPayments: ['All of them, with filters', 'Все, с фильтрами'],
   paid: ['Paid', 'Оплачено по ней'],
   ends: ['Open until', 'Открыта до'],
   ended: ['Ended', 'Завершена'],

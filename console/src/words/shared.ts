@@ -10,7 +10,6 @@ export const sharedWords = sectionWords({
     'There are more: type a part of the name or id.',
     'Есть и другие: введите часть названия или ID.',
   ],
-  chooseShop: ['Shop', 'Магазин'],
   parts: ['Parts of this screen', 'Части экрана'],
   notFound: [
     'There is nothing with this id, or it is not within your reach.',
@@ -24,6 +23,15 @@ export const sharedWords = sectionWords({
   nothing: ['Nothing found', 'Ничего не найдено'],
   remove: ['Remove', 'Убрать'],
   find: ['Find', 'Найти'],
+  show: ['Show', 'Показать'],
+  file: ['File', 'Файл'],
+  chooseNone: ['Choose none', 'Снять выбор'],
+  allOfThem: ['All of them, with filters', 'Все, с фильтрами'],
+  secretOnce: [
+    'This secret is shown once. Copy it now.',
+    'Секрет показывается один раз. Скопируйте его сейчас.',
+  ],
+  longer: ['Choose a longer one, or the other mode.', 'Выберите период длиннее или другой режим.'],
   onlyOf: (name: string) => [`Only of ${name}`, `Только ${name}`],
   code: ['Failure code', 'Код отказа'],
   amountWrong: (such: string) => [

@@ -30,11 +30,6 @@ export const subscriptionWords = sectionWords({
     active: ['Active', 'Можно списывать'],
     cancelled: ['Ended', 'Завершён'],
   } satisfies Readonly<Record<graph.TokenStatus, Pair<string>>>,
-  methods: {
-    cards: ['Card', 'Карта'],
-    sbp: ['SBP', 'СБП'],
-    tpay: ['T-Pay', 'T-Pay'],
-  } satisfies Readonly<Record<graph.RecurringMethod, Pair<string>>>,
   every: (count: number, period: graph.SubscriptionPeriod) => [
     count === 1 ? `each ${period}` : `each ${count} ${period}s`,
     everyInRussian(count)[period],
@@ -104,6 +99,5 @@ export const subscriptionWords = sectionWords({
     'С него больше никогда не спишут, и подписки на нём завершатся. Прошлые платежи останутся.',
   ],
   tokenEnded: ['The saved method has ended.', 'Сохранённый способ завершён.'],
-  reason: ['Reason', 'Причина'],
   reasonHint: ['For the audit log', 'Для журнала'],
 });

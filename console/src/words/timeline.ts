@@ -57,7 +57,6 @@ export const timelineWords = sectionWords({
     person: ['People', 'Люди'],
   },
   all: ['All', 'Всё'],
-  filter: ['Show', 'Показать'],
   calls,
   answers,
   took: (time: string) => [`in ${time}`, `за ${time}`],
