@@ -15,7 +15,7 @@ import {
   RangeFilters,
   rangeOf,
   ManyChips,
-  textIn,
+  TextFilter,
   useShopFilter,
   useShops,
   NoRows,
@@ -109,18 +109,11 @@ const LedgerFilters = () => {
         <legend>{ledgerWords.movement}</legend>
         {ofShop.fields}
         {facts.map((fact) => (
-          <label key={fact}>
-            {ledgerWords[fact]}
-            <input name={fact} spellCheck={false} defaultValue={search[fact] ?? ''} />
-          </label>
+          <TextFilter key={fact} field={fact} label={ledgerWords[fact]} />
         ))}
       </fieldset>
     ),
-    read: (form: FormData) => ({
-      payment: textIn(form, 'payment').trim() || undefined,
-      payout: textIn(form, 'payout').trim() || undefined,
-      ...ofShop.read(form),
-    }),
+    names: [...facts, ...ofShop.names],
     shown: [
       ...ofShop.shown,
       ...facts.map(

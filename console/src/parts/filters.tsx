@@ -110,16 +110,34 @@ const fromField = (text: string): string | undefined => fromZoneField(text)?.toI
 
 /** A list's own filters, in addition to amounts and dates. */
 export interface MoreFilters {
-  readonly fields: ReactNode;
-  readonly read: (form: FormData) => Readonly<Partial<Record<keyof Search, string | undefined>>>;
+  readonly fields?: ReactNode;
+  /** The names of the fields. What is chosen or typed in one stands in the address under its name. */
+  readonly names?: readonly (keyof Search)[];
   /** What a field narrows the list to, in words; nothing where it does not. */
   readonly shown: readonly (readonly [field: keyof Search, text: string | undefined])[];
 }
 
-export const textIn = (form: FormData, name: string): string => {
-  const value = form.get(name);
-  return typeof value === 'string' ? value : '';
-};
+/** What is typed into a field, or chosen of it; empty without such a field. */
+const textIn = (form: FormData, name: string): string =>
+  form
+    .getAll(name)
+    .filter((value) => typeof value === 'string')
+    .join()
+    .trim();
+
+/** A field for a text of the address. */
+export const TextFilter = ({
+  field,
+  label,
+}: {
+  readonly field: keyof Search;
+  readonly label: string;
+}) => (
+  <label>
+    {label}
+    <input name={field} spellCheck={false} defaultValue={useAddress().search[field] ?? ''} />
+  </label>
+);
 
 const currency = 'RUB';
 
@@ -130,7 +148,7 @@ const amountsIn = (
   | { readonly wrong: 'from' | 'to' }
   | { readonly from: string | undefined; readonly to: string | undefined } => {
   const read = (name: string): number | null | undefined => {
-    const text = textIn(form, name).trim();
+    const text = textIn(form, name);
     return text === '' ? undefined : readAmount(text, currency);
   };
   const [from, to] = [read('from'), read('to')];
@@ -212,7 +230,9 @@ const FilterForm = ({
       since: fromField(textIn(form, 'since')),
       until: fromField(textIn(form, 'until')),
       ...(hasAmounts ? amounts : {}),
-      ...more?.read(form),
+      ...Object.fromEntries(
+        (more?.names ?? []).map((name) => [name, textIn(form, name) || undefined]),
+      ),
     });
     close();
   };
@@ -374,16 +394,14 @@ const ShopField = ({ shops }: { readonly shops: ReturnType<typeof useShops> }) =
   );
 };
 
-/** What the form of filters reads of it, and what is shown of what it has set. */
-export const useShopFilter = (): MoreFilters => {
+/** The filter by shop, where there are several. */
+export const useShopFilter = (): Required<MoreFilters> => {
   const shops = useShops();
   const { search } = useAddress();
   const name = shops.find(({ id }) => id === search.shop)?.name ?? search.shop;
   return {
     fields: <ShopField shops={shops} />,
-    read: (form) => ({
-      shop: form.has('shop') ? textIn(form, 'shop') || undefined : search.shop,
-    }),
+    names: shops.length < 2 ? [] : ['shop'],
     shown: [['shop', name]],
   };
 };

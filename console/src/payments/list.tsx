@@ -21,7 +21,7 @@ import {
   RangeFilters,
   rangeOf,
   ManyChips,
-  textIn,
+  TextFilter,
   type MoreFilters,
   useShopFilter,
 } from '../parts/filters.tsx';
@@ -71,14 +71,8 @@ const Fields = ({ shop }: { readonly shop: ReactNode }) => {
         ))}
       </div>
       {shop}
-      <label>
-        {words.payment.bank}
-        <input name="bank" defaultValue={search.bank ?? ''} />
-      </label>
-      <label>
-        {sharedWords.code}
-        <input name="code" spellCheck={false} defaultValue={search.code ?? ''} />
-      </label>
+      <TextFilter field="bank" label={words.payment.bank} />
+      <TextFilter field="code" label={sharedWords.code} />
     </fieldset>
   );
 };
@@ -89,12 +83,7 @@ const usePaymentFilters = (): MoreFilters => {
   const ofShop = useShopFilter();
   return {
     fields: <Fields shop={ofShop.fields} />,
-    read: (form) => ({
-      method: methods.filter((one) => form.getAll('method').includes(one)).join(',') || undefined,
-      bank: textIn(form, 'bank').trim() || undefined,
-      code: textIn(form, 'code').trim() || undefined,
-      ...ofShop.read(form),
-    }),
+    names: ['method', 'bank', 'code', ...ofShop.names],
     shown: [
       ['method', names.join(', ')],
       ['bank', search.bank],

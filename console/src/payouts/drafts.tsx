@@ -326,13 +326,7 @@ export const DraftsList = () => {
   return (
     <>
       <ManyChips names={draftWords.statuses} />
-      <RangeFilters
-        more={{
-          fields: null,
-          read: () => ({}),
-          shown: [['batch', search.batch && own.oneFile]],
-        }}
-      />
+      <RangeFilters more={{ shown: [['batch', search.batch && own.oneFile]] }} />
       <Listing
         name="payout-drafts"
         label={draftWords.tabs.drafts}
