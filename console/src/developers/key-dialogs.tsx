@@ -1,9 +1,8 @@
 /** The dialogs of keys: issued, approved, replaced, revoked. */
-import { useState } from 'react';
 import * as graph from '../../../schema/generated/console.ts';
 import { useAddress } from '../address.ts';
 import { ActForm, useActs, type Again, type Closable } from '../parts/act-form.tsx';
-import { CheckList, PickField, TextField, type Held } from '../parts/fields.tsx';
+import { CheckList, PickField, TextField, useTyped, type Held } from '../parts/fields.tsx';
 import { useSend } from '../parts/outcome.tsx';
 import { Facts, Moment, Status } from '../parts/texts.tsx';
 import { useViewer } from '../viewer.tsx';
@@ -51,28 +50,7 @@ const issuedText = ({ status, secret }: Readonly<Record<'status' | 'secret', str
   copy: secret,
 });
 
-const ModeField = ({
-  mode,
-  set,
-  isLive,
-}: {
-  readonly mode: 'test' | 'live';
-  readonly set: (mode: 'test' | 'live') => void;
-  readonly isLive: boolean;
-}) => (
-  <>
-    <PickField
-      label={words.mode.label}
-      value={mode}
-      set={set}
-      options={[
-        ['test', words.mode.test],
-        ['live', words.mode.live],
-      ]}
-    />
-    {mode === 'live' && !isLive && <p className="note">{own.liveOff}</p>}
-  </>
-);
+const nothingTyped = { name: '', life: '0' as Life, scopes: [] as readonly string[] };
 
 /** Issues a key of a shop, which is shown once; it may no more than what is chosen. */
 export const IssueDialog = ({
@@ -83,39 +61,45 @@ export const IssueDialog = ({
   readonly shop: { readonly id: string; readonly merchantId: string };
   readonly isLive: boolean;
 }) => {
-  const { mode: here } = useAddress();
-  const [mode, setMode] = useState(here);
+  const { mode } = useAddress();
+  const { typed, held } = useTyped({ ...nothingTyped, mode });
   const isOfMerchant = useViewer().merchantId !== null;
-  const [scopes, setScopes] = useState<readonly string[]>([]);
-  const [name, setName] = useState('');
-  const [life, setLife] = useState<Life>('0');
+  const name = typed.name.trim();
   const issue = useSend(graph.IssueScopedKey);
   return (
     <ActForm
       title={words.merchants.issue}
       consequence={own.issueText}
       close={close}
-      isReady={name.trim() !== ''}
+      isReady={name !== ''}
       isRepeated
       act={() =>
         issue(
           {
             merchantId: shop.merchantId,
             shopId: shop.id,
-            mode,
-            scopes: [...scopes],
-            name: name.trim(),
-            expiresAt: expiryOf(life),
+            mode: typed.mode,
+            scopes: [...typed.scopes],
+            name,
+            expiresAt: expiryOf(typed.life),
           },
           issuedText,
         )
       }
     >
-      <TextField label={words.columns.name} value={name} set={setName} hint={own.nameHint} />
-      <ModeField mode={mode} set={setMode} isLive={isLive} />
-      <PickField label={own.expires} value={life} set={setLife} options={lives.map(lifeOption)} />
-      <Scopes value={scopes} set={setScopes} />
-      {isOfMerchant && scopes.some(paysOut) && <p className="note">{own.needsSecond}</p>}
+      <TextField label={words.columns.name} {...held('name')} hint={own.nameHint} />
+      <PickField
+        label={words.mode.label}
+        {...held('mode')}
+        options={[
+          ['test', words.mode.test],
+          ['live', words.mode.live],
+        ]}
+      />
+      {typed.mode === 'live' && !isLive && <p className="note">{own.liveOff}</p>}
+      <PickField label={own.expires} {...held('life')} options={lives.map(lifeOption)} />
+      <Scopes {...held('scopes')} />
+      {isOfMerchant && typed.scopes.some(paysOut) && <p className="note">{own.needsSecond}</p>}
     </ActForm>
   );
 };

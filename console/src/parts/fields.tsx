@@ -187,12 +187,21 @@ export const DateField = ({
   value,
   set,
   isInline = false,
+  hasTime = false,
+  hint,
 }: Labelled<string> & {
   readonly isInline?: boolean;
+  readonly hasTime?: boolean;
+  readonly hint?: string;
 }) => (
   <label className={isInline ? 'inline-field' : 'field'}>
     {label}
-    <input type="date" value={value} onChange={({ target }) => set(target.value)} />
+    <input
+      type={hasTime ? 'datetime-local' : 'date'}
+      value={value}
+      onChange={({ target }) => set(target.value)}
+    />
+    {hint !== undefined && <span className="quiet">{hint}</span>}
   </label>
 );
 

@@ -1,9 +1,8 @@
 /** The people of the console: invited ones, and those logged in, whose sessions can be ended. */
-import { useState } from 'react';
 import * as graph from '../../../schema/generated/console.ts';
 import { useAddress } from '../address.ts';
 import { AddBar, PolicyForm, useActs, type Closable } from '../parts/act-form.tsx';
-import { PickField, TextField } from '../parts/fields.tsx';
+import { PickField, TextField, useTyped } from '../parts/fields.tsx';
 import { Listing } from '../parts/listing.tsx';
 import { useSend } from '../parts/outcome.tsx';
 import { Empty, OwnPage } from '../parts/states.tsx';
@@ -28,42 +27,36 @@ const PersonOf = ({ row: { subject, role } }: { readonly row: Pick<Row, 'subject
 
 const look_ms = 10_000;
 
+type Typed = Readonly<Pick<Row, 'role' | 'merchantId'> & { email: string }>;
+
 const InviteDialog = ({ close }: Closable) => {
   const { merchantId: mine } = useViewer();
   const { merchantId: chosen } = useAddress();
-  const [email, setEmail] = useState('');
-  const [role, setRole] = useState<Row['role']>('viewer');
-  const [merchantId, setMerchant] = useState(mine ?? chosen);
+  const { typed, held } = useTyped<Typed>({
+    email: '',
+    role: 'viewer',
+    merchantId: mine ?? chosen,
+  });
+  const email = typed.email.trim();
   const invite = useSend(graph.InvitePerson);
   return (
     <PolicyForm
       title={own.invite}
       consequence={own.inviteText}
-      isReady={/^[^\s@]+@[^\s@]+$/.test(email.trim())}
+      isReady={/^[^\s@]+@[^\s@]+$/.test(email)}
       close={close}
       isRepeated
-      act={() =>
-        invite({ email: email.trim(), role, merchantId }, ({ url }) => ({
-          done: own.invited,
-          copy: url,
-        }))
-      }
+      act={() => invite({ ...typed, email }, ({ url }) => ({ done: own.invited, copy: url }))}
     >
-      <TextField label={own.email} value={email} set={setEmail} hint={own.emailHint} />
-      <PickField
-        label={own.role}
-        value={role}
-        set={setRole}
-        options={optionsOf(words.person.roles)}
-      />
+      <TextField label={own.email} {...held('email')} hint={own.emailHint} />
+      <PickField label={own.role} {...held('role')} options={optionsOf(words.person.roles)} />
       {mine === null && (
         <div className="field">
           {words.merchant}
           <MerchantChoice
             className="button merchant-field"
             none={own.staff}
-            value={merchantId}
-            set={setMerchant}
+            {...held('merchantId')}
           />
         </div>
       )}

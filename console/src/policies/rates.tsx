@@ -1,10 +1,16 @@
 /** Commission rates by method: for all merchants, for one, for one of its shops. */
-import { useState } from 'react';
 import * as graph from '../../../schema/generated/console.ts';
 import { readAmount } from '../amounts.ts';
 import { percent, plainMoment, fromZoneField } from '../format.ts';
 import { useSend } from '../parts/outcome.tsx';
-import { PickField, ShopPick, TextField, type Held } from '../parts/fields.tsx';
+import {
+  DateField,
+  PickField,
+  ShopPick,
+  TextField,
+  useTyped,
+  type Held,
+} from '../parts/fields.tsx';
 import { Listing, usePage } from '../parts/listing.tsx';
 import { Empty } from '../parts/states.tsx';
 import type { Column } from '../parts/table.tsx';
@@ -58,12 +64,12 @@ const HoldsFor = (of: Held<string>) => {
   return <ShopPick label={own.holdsFor} shops={shops} all={own.allShops} {...of} />;
 };
 
+const nothingTyped = { shopId: '', method: 'cards' as graph.RatedMethod, text: '', from: '' };
+
 const SetDialog = ({ merchantId, close }: MerchantDialog<string | null>) => {
   const set = useSend(graph.SetRate);
-  const [shopId, setShop] = useState('');
-  const [method, setMethod] = useState<graph.RatedMethod>('cards');
-  const [text, setText] = useState('');
-  const [from, setFrom] = useState('');
+  const { typed, held } = useTyped(nothingTyped);
+  const { shopId, method, text, from } = typed;
   // A percentage with two digits is as many basis points as an amount has kopecks.
   const rateBps = readAmount(text, 'RUB');
   const since = fromZoneField(from);
@@ -89,23 +95,10 @@ const SetDialog = ({ merchantId, close }: MerchantDialog<string | null>) => {
         )
       }
     >
-      <HoldsFor value={shopId} set={setShop} />
-      <PickField
-        label={words.columns.method}
-        value={method}
-        set={setMethod}
-        options={optionsOf(own.rated)}
-      />
-      <TextField label={own.percent} value={text} set={setText} hint={own.percentHint} isNumber />
-      <label className="field">
-        {own.from}
-        <input
-          type="datetime-local"
-          value={from}
-          onChange={({ target }) => setFrom(target.value)}
-        />
-        <span className="quiet">{own.fromHint}</span>
-      </label>
+      <HoldsFor {...held('shopId')} />
+      <PickField label={words.columns.method} {...held('method')} options={optionsOf(own.rated)} />
+      <TextField label={own.percent} {...held('text')} hint={own.percentHint} isNumber />
+      <DateField label={own.from} {...held('from')} hasTime hint={own.fromHint} />
     </PolicyForm>
   );
 };

@@ -4,7 +4,7 @@ import * as graph from '../../../schema/generated/console.ts';
 import { useAddress } from '../address.ts';
 import { readAmount } from '../amounts.ts';
 import { ActForm } from '../parts/act-form.tsx';
-import { CheckField, PickField, TextField } from '../parts/fields.tsx';
+import { CheckField, PickField, TextField, useTyped } from '../parts/fields.tsx';
 import { useSend } from '../parts/outcome.tsx';
 import { ObjectLink } from '../parts/texts.tsx';
 import { sellingWords as own } from '../words/selling.ts';
@@ -30,6 +30,14 @@ type Made = Extract<
 
 type PlannedOutcome = keyof typeof own.outcomes;
 
+const initial = {
+  amount: '100',
+  method: 'any' as Method,
+  outcome: 'succeeded' as PlannedOutcome,
+  isManual: false,
+  receipt: noReceipt,
+};
+
 /** The outcome as the simulated bank reads it from the metadata. */
 const planOf = (outcome: PlannedOutcome): Readonly<Record<string, string>> =>
   outcome === 'succeeded' || outcome === 'requires_action' || outcome === 'pending'
@@ -53,16 +61,12 @@ const MadePayment = ({ made: { payment, paymentUrl } }: { readonly made: Made })
 const Dialog = ({ shops, close }: { readonly shops: Shops; readonly close: () => void }) => {
   const key = useKey();
   const [shop, setShop] = useState(shops[0]);
-  const [amount, setAmount] = useState('100');
-  const [method, setMethod] = useState<Method>('any');
-  const [outcome, setOutcome] = useState<PlannedOutcome>('succeeded');
-  const [isManual, setManual] = useState(false);
-  const [receipt, setReceipt] = useState(noReceipt);
+  const { typed, held } = useTyped(initial);
   const [made, setMade] = useState<Made | null>(null);
   const make = useSend(graph.MakeTestPayment);
-  const price = readAmount(amount, currency) ?? 0;
+  const price = readAmount(typed.amount, currency) ?? 0;
   const item = { description: own.item, price };
-  const given = receiptInput(receipt, shop.receiptsRequired, item);
+  const given = receiptInput(typed.receipt, shop.receiptsRequired, item);
   return (
     <ActForm
       title={own.test}
@@ -78,10 +82,10 @@ const Dialog = ({ shops, close }: { readonly shops: Shops; readonly close: () =>
             shopId: shop.id,
             input: {
               amount: price,
-              method,
-              capture: isManual ? 'manual' : 'automatic',
+              method: typed.method,
+              capture: typed.isManual ? 'manual' : 'automatic',
               description: own.item,
-              metadata: planOf(outcome),
+              metadata: planOf(typed.outcome),
               receipt: given ?? null,
             },
             idempotency: { key },
@@ -94,16 +98,11 @@ const Dialog = ({ shops, close }: { readonly shops: Shops; readonly close: () =>
       }
     >
       <ShopField shops={shops} value={shop} set={setShop} />
-      <TextField label={words.acts.amount(currency)} value={amount} set={setAmount} isNumber />
-      <MethodField value={method} set={setMethod} />
-      <PickField
-        label={own.outcome}
-        value={outcome}
-        set={setOutcome}
-        options={optionsOf(own.outcomes)}
-      />
-      <CheckField label={own.manual} value={isManual} set={setManual} />
-      <ReceiptFields value={receipt} set={setReceipt} isRequired={shop.receiptsRequired} />
+      <TextField label={words.acts.amount(currency)} {...held('amount')} isNumber />
+      <MethodField {...held('method')} />
+      <PickField label={own.outcome} {...held('outcome')} options={optionsOf(own.outcomes)} />
+      <CheckField label={own.manual} {...held('isManual')} />
+      <ReceiptFields {...held('receipt')} isRequired={shop.receiptsRequired} />
     </ActForm>
   );
 };
