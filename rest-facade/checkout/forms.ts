@@ -79,7 +79,7 @@ export const takePlainForm = (app: FastifyInstance, context: PageContext): void 
     guardPage(reply, 'own form');
     const { words, call } = visitOf(context, request);
     const checkout = call && isSameOrigin(request, true) ? await context.calls.read(call) : null;
-    if (!call || !checkout) return sendMessage(reply, 404, 'unknownPage', words, context.assets);
+    if (!call || !checkout) return sendMessage(reply, 404, 'unknownPage', words);
     const page = pageAddress(request);
     const problem = await payByForm(context, call, checkout, formOf(request));
     if (problem !== null) {

@@ -11,7 +11,6 @@ import { contentPolicy, html } from './html.ts';
 import type { Words } from './words/en.ts';
 import type { CheckoutCalls } from './call-checkout.ts';
 import { chooseLanguage, wordsOf } from './language.ts';
-import type { Assets } from './serve-assets.ts';
 import { seals } from './views/icons.ts';
 import { framedView } from './views/page.ts';
 
@@ -21,11 +20,7 @@ import { framedView } from './views/page.ts';
  * A message page: the address is not ours (`unknownPage`), the service could not answer
  * (`brokenPage`), or the page was asked for too often (`busyPage`).
  */
-const messagePage = (
-  message: 'unknownPage' | 'brokenPage' | 'busyPage',
-  words: Words,
-  assets: Assets,
-): string => {
+const messagePage = (message: 'unknownPage' | 'brokenPage' | 'busyPage', words: Words): string => {
   const { title, text } = words[message];
   const isUnknown = message === 'unknownPage';
   const main = html`<main class="sheet sheet-message">
@@ -36,13 +31,12 @@ const messagePage = (
       ${!isUnknown && html`<a class="primary" href=""><span class="primary-words">${words.tryAgain}</span></a>`}
     </div>
   </main>`;
-  return framedView({ words, title, assets, kind: 'message', main });
+  return framedView({ words, title, kind: 'message', main });
 };
 
 export interface PageContext {
   readonly calls: CheckoutCalls;
   readonly pageSecret: Keys;
-  readonly assets: Assets;
   readonly log: Logger;
 }
 
@@ -135,9 +129,5 @@ export const sendMessage = (
   status: number,
   message: Parameters<typeof messagePage>[0],
   words: Words,
-  assets: Assets,
 ): FastifyReply =>
-  reply
-    .code(status)
-    .type('text/html; charset=utf-8')
-    .send(messagePage(message, words, assets));
+  reply.code(status).type('text/html; charset=utf-8').send(messagePage(message, words));

@@ -18,7 +18,6 @@ import {
 import { formLimit_bytes, formOf, takeForms } from './forms.ts';
 import type { Words } from './words/en.ts';
 import { html, type Html, fact } from './html.ts';
-import type { Assets } from './serve-assets.ts';
 import { methodMarks } from './views/icons.ts';
 import { framedView } from './views/page.ts';
 import { payableMethod } from './views/pay-form.ts';
@@ -59,7 +58,7 @@ const paymentFacts = (checkout: Checkout, words: Words): Html =>
  * The bank's page for a card's holder (a code) or for its app (a button). `wrongCode`: what was
  * entered is no code.
  */
-const bankPage = (checkout: Checkout, words: Words, assets: Assets, wrongCode: boolean): string => {
+const bankPage = (checkout: Checkout, words: Words, wrongCode: boolean): string => {
   const card = checkout.step === 'three_d_secure';
   const method = payableMethod(checkout.method);
   const { title, text } = card
@@ -68,7 +67,6 @@ const bankPage = (checkout: Checkout, words: Words, assets: Assets, wrongCode: b
   return framedView({
     words,
     title: words.bankPageTitle,
-    assets,
     kind: 'bank',
     test: words.bankNotice,
     top: html`<p class="bank-name">
@@ -104,7 +102,6 @@ const awaitsBuyer = (checkout: Checkout): boolean =>
   checkout.status === 'processing' && checkout.step !== null && checkout.step !== 'wait';
 
 const showBank = (
-  context: PageContext,
   reply: FastifyReply,
   checkout: Checkout,
   words: Words,
@@ -113,7 +110,7 @@ const showBank = (
   reply
     .code(wrongCode ? 422 : 200)
     .type('text/html; charset=utf-8')
-    .send(bankPage(checkout, words, context.assets, wrongCode));
+    .send(bankPage(checkout, words, wrongCode));
 
 /**
  * Adds the routes. A live payment has no such page; one that does not wait for its buyer is shown
@@ -126,26 +123,23 @@ export const playBank = (app: FastifyInstance, context: PageContext): void => {
     guardPage(reply, 'own form');
     rememberSwitch(request, reply);
     const { words, found } = await findCheckout(context, request);
-    if (found?.checkout.mode !== 'test')
-      return sendMessage(reply, 404, 'unknownPage', words, context.assets);
+    if (found?.checkout.mode !== 'test') return sendMessage(reply, 404, 'unknownPage', words);
     if (!awaitsBuyer(found.checkout)) return reply.redirect(pageAddress(request), 303);
-    return showBank(context, reply, found.checkout, words, false);
+    return showBank(reply, found.checkout, words, false);
   });
 
   app.post<TokenRoute>('/:token/bank', { bodyLimit: formLimit_bytes }, async (request, reply) => {
     guardPage(reply, 'own form');
     const { words, call } = visitOf(context, request);
-    if (!call || !isSameOrigin(request, true))
-      return sendMessage(reply, 404, 'unknownPage', words, context.assets);
+    if (!call || !isSameOrigin(request, true)) return sendMessage(reply, 404, 'unknownPage', words);
     const form = formOf(request);
     const code = (form.get('code') ?? '').trim();
     const approve = form.get('answer') !== 'decline' && code !== wrongTestCode;
     const coded = /^\d{6}$/.test(code);
     if (isRefusal(await context.calls.confirm(call, { approve, coded }))) {
       const checkout = await context.calls.read(call);
-      if (checkout?.mode !== 'test')
-        return sendMessage(reply, 404, 'unknownPage', words, context.assets);
-      if (awaitsBuyer(checkout)) return showBank(context, reply, checkout, words, true);
+      if (checkout?.mode !== 'test') return sendMessage(reply, 404, 'unknownPage', words);
+      if (awaitsBuyer(checkout)) return showBank(reply, checkout, words, true);
     }
     return reply.redirect(pageAddress(request), 303);
   });

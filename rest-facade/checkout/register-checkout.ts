@@ -27,7 +27,7 @@ import {
 } from './page-context.ts';
 import { problemWords, takePlainForm } from './forms.ts';
 import { playBank } from './play-bank.ts';
-import { readAssets, serveAssets, type Assets } from './serve-assets.ts';
+import { serveAssets } from './serve-assets.ts';
 import { showLink } from './show-link.ts';
 import type { Keys } from '../../subgraphs/platform/access/keys.ts';
 import { readPageToken } from '../../subgraphs/platform/graph/page-address.ts';
@@ -167,10 +167,10 @@ const showPage = (app: FastifyInstance, context: PageContext): void => {
       rememberSwitch(request, reply);
       const { words, found } = await findCheckout(context, request);
       void reply.type('text/html; charset=utf-8').header('content-language', words.language);
-      if (!found) return sendMessage(reply, 404, 'unknownPage', words, context.assets);
+      if (!found) return sendMessage(reply, 404, 'unknownPage', words);
       const { checkout } = found;
       const problem = problemWords(request.query.problem, words);
-      const parts = { ...drawState(checkout, words), problem, assets: context.assets };
+      const parts = { ...drawState(checkout, words), problem };
       return reply.send(checkoutPage(checkout, words, parts));
     },
   );
@@ -180,7 +180,7 @@ const showPage = (app: FastifyInstance, context: PageContext): void => {
       guardPage(reply);
       const words = wordsOf(chooseLanguage(request));
       void reply.header('content-language', words.language);
-      return sendMessage(reply, 404, 'unknownPage', words, context.assets);
+      return sendMessage(reply, 404, 'unknownPage', words);
     });
   }
 
@@ -222,7 +222,7 @@ const limitCalls = (
     const words = wordsOf(chooseLanguage(request));
     reply.header('retry-after', String(wait_s));
     if (!isPage(request)) return sendError(reply, 429, 'rate_limited', words);
-    return sendMessage(reply, 429, 'busyPage', words, context.assets);
+    return sendMessage(reply, 429, 'busyPage', words);
   });
 };
 
@@ -251,8 +251,7 @@ const codes: Readonly<Record<number, string>> = {
 };
 
 const sendFault =
-  (assets: Assets, log: Logger) =>
-  (error: FastifyError, request: FastifyRequest, reply: FastifyReply) => {
+  (log: Logger) => (error: FastifyError, request: FastifyRequest, reply: FastifyReply) => {
     guardPage(reply);
     const words = wordsOf(chooseLanguage(request));
     const { statusCode = 500 } = error;
@@ -264,7 +263,7 @@ const sendFault =
         { requestId: request.id, error: error.name, message: error.message },
         'the hosted page could not answer',
       );
-    if (isPage(request)) return sendMessage(reply, status, 'brokenPage', words, assets);
+    if (isPage(request)) return sendMessage(reply, status, 'brokenPage', words);
     // No page sends such a body: the message is for who wrote it.
     if (error instanceof BodyMistake)
       return reply.code(status).send(errorJson('bad_request', error.message));
@@ -279,12 +278,11 @@ export const registerCheckout = (
   app: FastifyInstance,
   { supergraph, pageSecret, liveEvents, addressOf, log }: CheckoutDeps,
 ): void => {
-  const assets = readAssets();
   const limiter = openPageLimiter(addressOf);
-  const context: PageContext = { calls: prepareCheckoutCalls(supergraph), pageSecret, assets, log };
+  const context: PageContext = { calls: prepareCheckoutCalls(supergraph), pageSecret, log };
   app.register(
     async (pay) => {
-      pay.setErrorHandler(sendFault(assets, log));
+      pay.setErrorHandler(sendFault(log));
       limitCalls(pay, context, limiter, isPage);
       // What is sent is JSON; the simulated bank's form has a scope of its own.
       pay.removeContentTypeParser(['application/json', 'text/plain']);
@@ -292,7 +290,7 @@ export const registerCheckout = (
       pay.addContentTypeParser('application/json', { parseAs: 'string' }, (request, text, done) =>
         parseJson(request, String(text), done),
       );
-      serveAssets(pay, assets);
+      serveAssets(pay);
       showPage(pay, context);
       answerJson(pay, context);
       pay.register(async (form) => takePlainForm(form, context));

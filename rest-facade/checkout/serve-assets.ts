@@ -39,13 +39,6 @@ const age_max_s = 31_536_000;
 
 const compress = promisify(brotliCompress);
 
-/** The assets by name, and the address prefix that holds their digest. */
-export interface Assets {
-  readonly files: ReadonlyMap<string, () => Promise<FixedAnswer>>;
-  readonly version: string;
-  readonly address: (name: string) => string;
-}
-
 const read = (name: string): Buffer => readFileSync(new URL(name, folder));
 
 const make = async (type: string, bytes: Buffer): Promise<FixedAnswer> => {
@@ -54,8 +47,8 @@ const make = async (type: string, bytes: Buffer): Promise<FixedAnswer> => {
   return answer.gzipped ? withBrotli(answer, await compress(bytes)) : answer;
 };
 
-/** Reads the assets. Throws when one is missing: the page would not work without it. */
-export const readAssets = (): Assets => {
+/** The assets by name, and their digest. Throws when one is missing: no page works without it. */
+const assets = lazily(() => {
   const files = [
     ['page.css', 'text/css; charset=utf-8', Buffer.concat(styleParts.map(read))],
     ['icon.svg', 'image/svg+xml', read('icon.svg')],
@@ -67,24 +60,24 @@ export const readAssets = (): Assets => {
   const digest = createHash('sha256');
   for (const [name, , bytes] of files) digest.update(name).update(bytes);
   const version = digest.digest('hex').slice(0, 16);
-  return {
-    files: new Map(files.map(([name, type, bytes]) => [name, lazily(() => make(type, bytes))])),
-    version,
-    address: (name) => `/pay/assets/${version}/${name}`,
-  };
-};
+  const made = files.map(([name, type, bytes]) => [name, lazily(() => make(type, bytes))] as const);
+  return { files: new Map<string, () => Promise<FixedAnswer>>(made), version };
+});
+
+export const assetAddress = (name: string): string => `/pay/assets/${assets().version}/${name}`;
 
 /**
  * Serves the assets. Another version's address gets today's content uncached: during a rollout it
  * is better than none.
  */
-export const serveAssets = (app: FastifyInstance, assets: Assets): void => {
+export const serveAssets = (app: FastifyInstance): void => {
+  const { files, version } = assets();
   app.get<{ Params: { version: string; name: string } }>(
     '/assets/:version/:name',
     async (request, reply) => {
-      const asset = assets.files.get(request.params.name);
+      const asset = files.get(request.params.name);
       if (!asset) return reply.code(404).send(errorJson('not_found', 'there is no such file'));
-      const isCurrent = request.params.version === assets.version;
+      const isCurrent = request.params.version === version;
       const cacheControl = isCurrent ? `public, max-age=${age_max_s}, immutable` : 'no-store';
       return sendAnswer(request, reply.header('cache-control', cacheControl), await asset());
     },

@@ -17,7 +17,6 @@ import { type PageContext, beginPage, isSameOrigin, sendMessage } from './page-c
 import { formLimit_bytes, formOf, takeForms } from './forms.ts';
 import type { Words } from './words/en.ts';
 import { html, linkable, type Html, type Piece, day, fact } from './html.ts';
-import type { Assets } from './serve-assets.ts';
 import { lock, methodMarks, onwards } from './views/icons.ts';
 import { framedView } from './views/page.ts';
 import { priceOf } from './views/subscription.ts';
@@ -129,7 +128,6 @@ const cancelView = (found: Found, words: Words): Piece => {
 const customerSubscriptionPage = (
   page: CustomerSubscriptionPage,
   words: Words,
-  assets: Assets,
   { address, done }: { readonly address: string; readonly done: CustomerThing | null },
 ): string => {
   const { subscription: found, shopName } = page;
@@ -139,7 +137,7 @@ const customerSubscriptionPage = (
     ${stateView(found, words)} ${cancelView(found, words)} ${termsView(found, shopName, words)}
     ${chargesView(found, words)}`;
   const [title, text] = [nameOf(found.subscription, words), priceOf(found.subscription, words)];
-  return customerDocument(page, { title, text, panel, done }, words, assets);
+  return customerDocument(page, { title, text, panel, done }, words);
 };
 
 /* The page of a customer: what the shop may charge, and the removal of a saved method. */
@@ -264,12 +262,10 @@ const customerDocument = (
   frame: CustomerFrame,
   { title, text, panel, done }: Shown,
   words: Words,
-  assets: Assets,
 ): string =>
   framedView({
     words,
     title: `${title} — ${frame.shopName}`,
-    assets,
     kind: 'checkout customer',
     test: frame.mode === 'test' ? words.testModeText : null,
     top: html`<p class="secure">${lock}${frame.shopName}</p>`,
@@ -291,7 +287,6 @@ const customerDocument = (
 const customerPage = (
   page: CustomerPage,
   words: Words,
-  assets: Assets,
   { address, done }: { readonly address: string; readonly done: CustomerThing | null },
 ): string => {
   const { title, text, tokens, noTokens, subscriptions, noSubscriptions } = words.customer;
@@ -306,7 +301,7 @@ const customerPage = (
     page.tokens.map((one) => tokenView(one, page, words)),
   )}`;
   const shown = { title, text: text(page.shopName), panel, done };
-  return customerDocument(page, shown, words, assets);
+  return customerDocument(page, shown, words);
 };
 
 const things = ['token', 'subscription'] as const satisfies readonly CustomerThing[];
@@ -344,7 +339,7 @@ export const customerPageName = (path: string): string =>
 
 /** The document of a request; null when its address has none. */
 const documentOf = async (
-  { calls, assets }: PageContext,
+  { calls }: PageContext,
   request: Request,
   words: Words,
 ): Promise<string | null> => {
@@ -352,24 +347,24 @@ const documentOf = async (
   const done = things.find((thing) => thing === request.query.done) ?? null;
   if (id === null) {
     const page = await calls.readCustomer(callOf(request), { address });
-    return page && customerPage(page, words, assets, { address, done });
+    return page && customerPage(page, words, { address, done });
   }
   const page = await calls.readSubscription(callOf(request), { address, id });
   if (!page?.subscription) return null;
   const shown = { ...page, subscription: page.subscription };
-  return customerSubscriptionPage(shown, words, assets, { address, done });
+  return customerSubscriptionPage(shown, words, { address, done });
 };
 
 /** Adds the routes. An address that is not ours, or has ended, is a page about it, with 404. */
 export const showCustomer = (app: FastifyInstance, context: PageContext): void => {
-  const { calls, assets } = context;
+  const { calls } = context;
   takeForms(app);
 
   app.get<CustomerRoute>('/c/*', async (request, reply) => {
     rememberSwitch(request, reply);
     const words = beginPage(request, reply);
     const document = await documentOf(context, request, words);
-    return document ? reply.send(document) : sendMessage(reply, 404, 'unknownPage', words, assets);
+    return document ? reply.send(document) : sendMessage(reply, 404, 'unknownPage', words);
   });
 
   app.post<CustomerRoute>('/c/*', { bodyLimit: formLimit_bytes }, async (request, reply) => {
@@ -381,7 +376,7 @@ export const showCustomer = (app: FastifyInstance, context: PageContext): void =
       thing && isSameOrigin(request, true)
         ? await calls.endOfCustomer[thing](callOf(request), { address, id: form.get(thing) ?? '' })
         : null;
-    if (!ended || isRefusal(ended)) return sendMessage(reply, 404, 'unknownPage', words, assets);
+    if (!ended || isRefusal(ended)) return sendMessage(reply, 404, 'unknownPage', words);
     const page = id === null ? address : `${address}/${encodeURIComponent(id)}`;
     return reply.redirect(`/pay/c/${page}?done=${thing}`, 303);
   });

@@ -16,7 +16,7 @@ import { type PageContext, beginPage, isSameOrigin, sendMessage } from './page-c
 import { formLimit_bytes, formOf, takeForms } from './forms.ts';
 import type { Words } from './words/en.ts';
 import { html, type Html } from './html.ts';
-import type { Assets } from './serve-assets.ts';
+import { assetAddress } from './serve-assets.ts';
 import { lock, seals } from './views/icons.ts';
 import { framedView } from './views/page.ts';
 import { sellerView, descriptionView, shopView, sizeOf } from './views/summary.ts';
@@ -99,24 +99,17 @@ const summary = (link: LinkPage, words: Words): Html => {
   ${link.description && descriptionView(link.description)}`;
 };
 
-const frame = (
-  kind: 'checkout' | 'message',
-  link: LinkPage,
-  words: Words,
-  assets: Assets,
-  main: Html,
-): string =>
+const frame = (kind: 'checkout' | 'message', link: LinkPage, words: Words, main: Html): string =>
   framedView({
     words,
     title:
       link.amount === null
         ? link.shopName
         : words.pageTitle(formatAmount(link.amount, link.currency, words.locale), link.shopName),
-    assets,
     head:
       link.amount === null &&
       link.isOpen &&
-      html`<script type="module" src="${assets.address('link.js')}"></script>`,
+      html`<script type="module" src="${assetAddress('link.js')}"></script>`,
     kind,
     test: link.mode === 'test' ? words.testModeText : null,
     top: html`<p class="secure">${lock}${words.secure}</p>`,
@@ -125,31 +118,24 @@ const frame = (
   });
 
 /** The page of a link that may be paid. */
-const linkPage = (
-  link: LinkPage,
-  words: Words,
-  assets: Assets,
-  mistake: LinkMistake | null = null,
-): string =>
+const linkPage = (link: LinkPage, words: Words, mistake: LinkMistake | null = null): string =>
   frame(
     'checkout',
     link,
     words,
-    assets,
     html`<main class="sheet">
       <section class="summary" aria-label="${words.summaryLabel}">${summary(link, words)}</section>
       <div class="work"><div class="panel">${linkForm(link, words, mistake)}</div></div>
     </main>`,
   );
 
-const endedLinkPage = (link: LinkPage, words: Words, assets: Assets): string => {
+const endedLinkPage = (link: LinkPage, words: Words): string => {
   const { ended } = words.link;
   const { title, text } = ended[link.status === 'active' ? 'expired' : link.status];
   return frame(
     'message',
     link,
     words,
-    assets,
     html`<main class="sheet sheet-message">
       <div class="outcome">
         ${link.status === 'paid' ? seals.none : seals.lost}
@@ -169,13 +155,8 @@ interface LinkRoute {
 
 const callOf = ({ id }: FastifyRequest<LinkRoute>): Call => edgeCall('link-page', id);
 
-const sendBusy = (
-  { assets }: PageContext,
-  reply: FastifyReply,
-  words: Words,
-  wait_s: number,
-): FastifyReply =>
-  sendMessage(reply.header('retry-after', String(wait_s)), 429, 'busyPage', words, assets);
+const sendBusy = (reply: FastifyReply, words: Words, wait_s: number): FastifyReply =>
+  sendMessage(reply.header('retry-after', String(wait_s)), 429, 'busyPage', words);
 
 /** A link's page as it was asked for; null when it was answered already. */
 const visit = async (
@@ -187,14 +168,14 @@ const visit = async (
   const words = beginPage(request, reply);
   const wait_s = limiter.link(request.raw);
   if (wait_s > 0) {
-    await sendBusy(context, reply, words, wait_s);
+    await sendBusy(reply, words, wait_s);
     return null;
   }
   const link = await context.calls.readLink(callOf(request), request.params);
   if (link?.isOpen) return { link, words };
   await (link
-    ? reply.code(410).send(endedLinkPage(link, words, context.assets))
-    : sendMessage(reply, 404, 'unknownPage', words, context.assets));
+    ? reply.code(410).send(endedLinkPage(link, words))
+    : sendMessage(reply, 404, 'unknownPage', words));
   return null;
 };
 
@@ -212,27 +193,26 @@ export const showLink = (
   app.get<LinkRoute>('/l/:address', async (request, reply) => {
     rememberSwitch(request, reply);
     const seen = await visit(context, limiter, request, reply);
-    return seen ? reply.send(linkPage(seen.link, seen.words, context.assets)) : reply;
+    return seen ? reply.send(linkPage(seen.link, seen.words)) : reply;
   });
 
   app.post<LinkRoute>('/l/:address', { bodyLimit: formLimit_bytes }, async (request, reply) => {
     const seen = await visit(context, limiter, request, reply);
     if (!seen) return reply;
     const { link, words } = seen;
-    if (!isSameOrigin(request, true))
-      return sendMessage(reply, 404, 'unknownPage', words, context.assets);
+    if (!isSameOrigin(request, true)) return sendMessage(reply, 404, 'unknownPage', words);
     const form = formOf(request);
     const typed = (form.get('amount') ?? '').slice(0, 20);
     const key = form.get('idempotency_key') ?? '';
     const again = (problem: string): FastifyReply =>
-      reply.code(422).send(linkPage(link, words, context.assets, { typed, problem }));
+      reply.code(422).send(linkPage(link, words, { typed, problem }));
     const amount =
       link.amount === null
         ? amountOf(typed, digitsOf(link.currency), signsOf(link.currency))
         : null;
     if (link.amount === null && amount === null) return again(amountMistake(link, words));
     const wait_s = limiter.linkPayment(request.raw, request.params.address);
-    if (wait_s > 0) return sendBusy(context, reply, words, wait_s);
+    if (wait_s > 0) return sendBusy(reply, words, wait_s);
     const begun = await context.calls.payLink(callOf(request), {
       address: request.params.address,
       amount,

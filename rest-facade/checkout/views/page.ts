@@ -4,7 +4,7 @@
  */
 import type { Checkout } from '../call-checkout.ts';
 import { html, markupText, type Html, type Piece, linkable } from '../html.ts';
-import { moduleNames, type Assets } from '../serve-assets.ts';
+import { assetAddress, moduleNames } from '../serve-assets.ts';
 import type { Words } from '../words/en.ts';
 import { languages, type Message } from '../words/words.ts';
 import { wordsOf, failureWords } from '../language.ts';
@@ -233,13 +233,12 @@ const ribbonView = (checkout: Checkout, words: Words): Html | null =>
 interface Document {
   readonly words: Words;
   readonly title: string;
-  readonly assets: Assets;
   readonly body: Html;
   readonly head?: Piece;
 }
 
 /** A document with the page's style. */
-const documentView = ({ words, title, assets, body, head }: Document): string =>
+const documentView = ({ words, title, body, head }: Document): string =>
   markupText(
     html`<!doctype html>
       <html lang="${words.language}">
@@ -252,14 +251,14 @@ const documentView = ({ words, title, assets, body, head }: Document): string =>
           <title>${title}</title>
           <link
             rel="preload"
-            href="${assets.address('onest-latin.woff2')}"
+            href="${assetAddress('onest-latin.woff2')}"
             as="font"
             type="font/woff2"
             crossorigin
           />
-          ${words.language === 'ru' && html`<link rel="preload" href="${assets.address('onest-cyrillic.woff2')}" as="font" type="font/woff2" crossorigin />`}
-          <link rel="stylesheet" href="${assets.address('page.css')}" />
-          <link rel="icon" href="${assets.address('icon.svg')}" type="image/svg+xml" />
+          ${words.language === 'ru' && html`<link rel="preload" href="${assetAddress('onest-cyrillic.woff2')}" as="font" type="font/woff2" crossorigin />`}
+          <link rel="stylesheet" href="${assetAddress('page.css')}" />
+          <link rel="icon" href="${assetAddress('icon.svg')}" type="image/svg+xml" />
           ${head}
         </head>
         ${body}
@@ -340,9 +339,9 @@ export const regionViews = (checkout: Checkout, words: Words) => ({
 export const pageTitle = (checkout: Checkout, words: Words): string =>
   words.pageTitle(headline(checkout, words), checkout.shopName);
 
-const modules = (assets: Assets): Html =>
-  html`${moduleNames.map((name) => html`<link rel="modulepreload" href="${assets.address(name)}" />`)}
-    <script type="module" src="${assets.address('page.js')}"></script>`;
+const modules = (): Html =>
+  html`${moduleNames.map((name) => html`<link rel="modulepreload" href="${assetAddress(name)}" />`)}
+    <script type="module" src="${assetAddress('page.js')}"></script>`;
 
 /** Without a script, a page that waits for the bank is loaded again. */
 const reloads = (checkout: Checkout): Piece =>
@@ -412,7 +411,6 @@ export interface PageDeps {
   readonly tag: string;
   /** Why the plain form was not taken; null: nothing is wrong. */
   readonly problem: string | null;
-  readonly assets: Assets;
 }
 
 /** The hosted page of a payment. */
@@ -420,7 +418,6 @@ export const checkoutPage = (checkout: Checkout, words: Words, deps: PageDeps): 
   documentView({
     words,
     title: deps.title,
-    assets: deps.assets,
-    head: html`${reloads(checkout)} ${modules(deps.assets)}`,
+    head: html`${reloads(checkout)} ${modules()}`,
     body: bodyView(checkout, words, deps),
   });
