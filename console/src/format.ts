@@ -92,6 +92,10 @@ export const countText = ({
   readonly isExact: boolean;
 }): string => wholeNumber(count) + (isExact ? '' : '+');
 
+/** So many hours or days, in words: `3 days`. */
+export const wholeUnits = (count: number, unit: 'hour' | 'day'): string =>
+  count.toLocaleString(words.locale, { style: 'unit', unit, unitDisplay: 'long' });
+
 export const duration = (ms: number): string =>
   ms < 1_000
     ? ms.toLocaleString(words.locale, { style: 'unit', unit: 'millisecond' })

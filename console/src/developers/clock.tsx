@@ -8,6 +8,7 @@ import { Empty, Failure, Skeleton } from '../parts/states.tsx';
 import { useAsk } from '../parts/use-ask.ts';
 import { useFollow } from '../parts/use-follow.ts';
 import { developerWords as own } from '../words/developers.ts';
+import { words } from '../words/words.ts';
 import type { DeveloperShop } from './keys.tsx';
 
 interface OfShop {
@@ -104,9 +105,10 @@ const stopsOf = (events: graph.ClockEventsQuery, now: string): readonly Stop[] =
 const distance = (from: string, until: string): string => {
   const minutes = Math.round((Date.parse(until) - Date.parse(from)) / 60_000);
   if (minutes < 1) return own.atOnce;
-  if (minutes < 60) return own.inTime(own.minutes(minutes));
+  const ahead = new Intl.RelativeTimeFormat(words.locale);
+  if (minutes < 60) return ahead.format(minutes, 'minute');
   const hours = Math.round(minutes / 60);
-  return own.inTime(hours < 48 ? own.hours(hours) : own.days(Math.round(hours / 24)));
+  return hours < 48 ? ahead.format(hours, 'hour') : ahead.format(Math.round(hours / 24), 'day');
 };
 
 type TestClock = NonNullable<graph.ClockQuery['testClock']>;

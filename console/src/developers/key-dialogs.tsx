@@ -1,6 +1,7 @@
 /** The dialogs of keys: issued, approved, replaced, revoked. */
 import * as graph from '../../../schema/generated/console.ts';
 import { useAddress } from '../address.ts';
+import { wholeUnits } from '../format.ts';
 import { ActForm, useActs, type Again, type Closable } from '../parts/act-form.tsx';
 import { CheckList, PickField, TextField, useTyped, type Held } from '../parts/fields.tsx';
 import { useSend } from '../parts/outcome.tsx';
@@ -13,6 +14,14 @@ export const scopeText = (scopes: readonly string[]): string =>
   Object.keys(own.scopeNames).every((scope) => scopes.includes(scope))
     ? own.everything
     : [own.always, ...scopes.map((scope) => own.scopeNames[scope] ?? scope)].join(', ');
+
+/** A key by its name, and by what begins it. */
+export const KeyName = ({ name, prefix }: Readonly<Record<'name' | 'prefix', string>>) => (
+  <span className="stack">
+    {name}
+    <code>{prefix}…</code>
+  </span>
+);
 
 const paysOut = (scope: string): boolean => scope.startsWith('api:payouts:');
 
@@ -106,7 +115,7 @@ export const IssueDialog = ({
 
 const overlaps = ['0', '1', '24', '72', '168'] as const;
 const overlapOption = (hours: string) =>
-  [hours, hours === '0' ? own.overlapNone : own.hours(Number(hours))] as const;
+  [hours, hours === '0' ? own.overlapNone : wholeUnits(Number(hours), 'hour')] as const;
 
 type KeyOf = Omit<
   graph.ApiKeysQuery['apiKeys']['nodes'][number],

@@ -1,7 +1,7 @@
 /** The keys of a shop: scopes, last use, creation, replacement and revocation. */
 import * as graph from '../../../schema/generated/console.ts';
 import { listOf, useAddress } from '../address.ts';
-import { KeyActs, IssueDialog, scopeText } from './key-dialogs.tsx';
+import { KeyActs, IssueDialog, KeyName, scopeText } from './key-dialogs.tsx';
 import { NoRows, ToggleChips } from '../parts/filters.tsx';
 import { AddBar } from '../parts/act-form.tsx';
 import { Listing, usePage } from '../parts/listing.tsx';
@@ -17,12 +17,7 @@ const columnsOf = (again: () => void): readonly Column<Key>[] => [
   {
     id: 'key',
     name: own.key,
-    cell: ({ prefix, name }) => (
-      <span className="stack">
-        {name}
-        <code>{prefix}…</code>
-      </span>
-    ),
+    cell: (key) => <KeyName {...key} />,
   },
   { id: 'mode', name: words.mode.label, cell: ({ mode }) => words.mode[mode] },
   {

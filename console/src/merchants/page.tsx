@@ -12,7 +12,7 @@ import { erasureWords } from '../words/customers.ts';
 import { words } from '../words/words.ts';
 import { MerchantSettings } from './merchant-settings.tsx';
 import { AddEndpointDialog, EndpointLine, rotateAct } from '../webhooks/endpoint-acts.tsx';
-import { IssueDialog, KeyActs } from '../developers/key-dialogs.tsx';
+import { IssueDialog, KeyActs, KeyName } from '../developers/key-dialogs.tsx';
 import { ProfileCard } from './profile.tsx';
 import { useSend } from '../parts/outcome.tsx';
 import { policyWords } from '../words/policies.ts';
@@ -208,13 +208,10 @@ const KeyRow = ({
   merchantId,
   again,
 }: Again & { readonly apiKey: ApiKey; readonly merchantId: string }) => {
-  const { prefix, name, lastUsedAt, status } = apiKey;
+  const { lastUsedAt, status } = apiKey;
   return (
     <li className="line" data-over={status === 'revoked'}>
-      <span className="stack">
-        {name}
-        <code>{prefix}…</code>
-      </span>
+      <KeyName {...apiKey} />
       <span className="quiet">{words.mode[apiKey.mode]}</span>
       <span className="quiet">
         {lastUsedAt === null ? (

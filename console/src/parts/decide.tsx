@@ -1,5 +1,6 @@
 /** What deciding a draft of any kind looks like: its state, its buttons, its rejection. */
 import { reason_max_chars } from '../../../schema/limits.ts';
+import type { ReactNode } from 'react';
 import type * as graph from '../../../schema/generated/console.ts';
 import type { PermissionName } from '../viewer.tsx';
 import type { DraftWords, RefundDraftWords } from '../words/drafts.ts';
@@ -34,14 +35,29 @@ export const refusalOutcome = (own: DecisionWords, refusal: Refusal): Outcome =>
 
 export type DraftRefusal = (refusal: Refusal) => Promise<Outcome>;
 
+interface OfDraft {
+  readonly draft: AnyDraft;
+  readonly own: DecisionWords;
+}
+
+/** When it was proposed, and by whom. */
+export const Proposer = ({
+  draft: { createdAt, createdBy, isMine },
+  own,
+  children,
+}: OfDraft & { readonly children?: ReactNode }) => (
+  <span className="stack">
+    <Moment at={createdAt} />
+    <span className="quiet">{isMine ? own.mine : own.by(createdBy)}</span>
+    {children}
+  </span>
+);
+
 /** The state of a draft, with who decided it and what stands against it. */
 export const DraftState = ({
   draft: { status, lastRefusal, rejectReason, decidedBy, expiresAt },
   own,
-}: {
-  readonly draft: AnyDraft;
-  readonly own: DecisionWords;
-}) => (
+}: OfDraft) => (
   <span className="stack">
     <Status tone={tones[status]}>{own.statuses[status]}</Status>
     {status === 'pending' && lastRefusal && (

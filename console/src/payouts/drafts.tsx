@@ -3,10 +3,10 @@ import { money } from '../format.ts';
 import * as graph from '../../../schema/generated/console.ts';
 import { useAddress } from '../address.ts';
 import { Button } from '../parts/button.tsx';
-import { DraftState, draftRefusal } from '../parts/decide.tsx';
+import { DraftState, draftRefusal, Proposer } from '../parts/decide.tsx';
 import { Listing, usePage } from '../parts/listing.tsx';
 import { amountColumn, type Column, objectKey, Table, useChosen } from '../parts/table.tsx';
-import { Moment, Status } from '../parts/texts.tsx';
+import { Status } from '../parts/texts.tsx';
 import { useWhose } from '../parts/whose.tsx';
 import { RangeFilters, ManyChips, NoRows, useNarrowing } from '../parts/filters.tsx';
 import { draftWords, manyDraftsWords as own } from '../words/drafts.ts';
@@ -299,12 +299,10 @@ const columnsOf = (chosen: Chosen | null, again: () => void): readonly Column<Ro
   {
     name: draftWords.proposed,
     isNamed: true,
-    cell: ({ createdAt, createdBy, isMine, batchId }) => (
-      <span className="stack">
-        <Moment at={createdAt} />
-        <span className="quiet">{isMine ? draftWords.mine : draftWords.by(createdBy)}</span>
-        {batchId !== null && <OfFile batchId={batchId} />}
-      </span>
+    cell: (draft) => (
+      <Proposer draft={draft} own={draftWords}>
+        {draft.batchId !== null && <OfFile batchId={draft.batchId} />}
+      </Proposer>
     ),
   },
   { name: words.columns.shop, isWide: true, cell: ({ shop }) => shop.name },

@@ -2,10 +2,10 @@
 import type { Again } from '../parts/act-form.tsx';
 import * as graph from '../../../schema/generated/console.ts';
 import { useAddress } from '../address.ts';
-import { DraftState } from '../parts/decide.tsx';
+import { DraftState, Proposer } from '../parts/decide.tsx';
 import { Listing, usePage } from '../parts/listing.tsx';
 import { amountColumn, type Column, objectKey } from '../parts/table.tsx';
-import { Money, Moment } from '../parts/texts.tsx';
+import { Money } from '../parts/texts.tsx';
 import { useAsk } from '../parts/use-ask.ts';
 import { useFollow } from '../parts/use-follow.ts';
 import { PaymentDrawer, type PaymentDetails } from '../payments/shown.tsx';
@@ -16,13 +16,6 @@ import { RefundDraftActs } from './draft-acts.tsx';
 
 type Row = graph.RefundDraftRowFragment;
 const followed = { lists: ['refund_drafts'] } as const;
-
-const Proposer = ({ draft: { createdAt, createdBy, isMine } }: { readonly draft: Row }) => (
-  <span className="stack">
-    <Moment at={createdAt} />
-    <span className="quiet">{isMine ? own.mine : own.by(createdBy)}</span>
-  </span>
-);
 
 const columnsOf = (again: () => void): readonly Column<Row>[] => [
   { name: words.columns.status, cell: (draft) => <DraftState draft={draft} own={own} /> },
@@ -37,7 +30,7 @@ const columnsOf = (again: () => void): readonly Column<Row>[] => [
     ),
   },
   { name: words.columns.reason, cell: ({ reason }) => <span className="wrap">{reason}</span> },
-  { name: own.proposed, isNamed: true, cell: (draft) => <Proposer draft={draft} /> },
+  { name: own.proposed, isNamed: true, cell: (draft) => <Proposer draft={draft} own={own} /> },
   { name: words.columns.shop, isWide: true, cell: ({ payment }) => payment.shopName },
   { name: words.columns.acts, cell: (draft) => <RefundDraftActs draft={draft} again={again} /> },
 ];
@@ -83,7 +76,7 @@ export const WaitingRefunds = ({
           <li key={draft.id}>
             <p className="line">
               <Money amount={draft.amount} currency={draft.currency} />
-              <Proposer draft={draft} />
+              <Proposer draft={draft} own={own} />
             </p>
             <p className="break">{draft.reason}</p>
             <DraftState draft={draft} own={own} />

@@ -19,6 +19,7 @@ import { sharedWords } from '../words/shared.ts';
 import { subscriptionWords as own } from '../words/subscriptions.ts';
 import { FailureName } from '../words/failures.tsx';
 import { words } from '../words/words.ts';
+import { wholeUnits } from '../format.ts';
 import { reason_max_chars } from '../../../schema/limits.ts';
 import { useActs, type Again } from '../parts/act-form.tsx';
 import { useSend } from '../parts/outcome.tsx';
@@ -151,7 +152,7 @@ const Terms = ({ subscription }: { readonly subscription: SubscriptionDetails })
             .filter(Boolean)
             .join(' '),
         ],
-        [own.trial, subscription.trialDays > 0 ? own.trialDays(subscription.trialDays) : null],
+        [own.trial, subscription.trialDays > 0 ? wholeUnits(subscription.trialDays, 'day') : null],
         [own.nextCharge, at(nextChargeAt)],
         [own.retry, at(retryAt)],
         [own.lastCharge, at(lastChargeAt)],

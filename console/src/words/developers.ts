@@ -172,20 +172,7 @@ export const developerWords = sectionWords({
   ],
   clockRemoved: ['The clock is gone.', 'Часы удалены.'],
   clockSlider: ['Moment', 'Момент'],
-  inTime: (distance: string) => [`in ${distance}`, `через ${distance}`],
   atOnce: ['at once', 'сразу'],
-  days: (count: number) => [
-    count === 1 ? '1 day' : `${count} days`,
-    `${count} ${plural(count, 'день', 'дня', 'дней')}`,
-  ],
-  hours: (count: number) => [
-    count === 1 ? '1 hour' : `${count} hours`,
-    `${count} ${plural(count, 'час', 'часа', 'часов')}`,
-  ],
-  minutes: (count: number) => [
-    count === 1 ? '1 minute' : `${count} minutes`,
-    `${count} ${plural(count, 'минуту', 'минуты', 'минут')}`,
-  ],
   due: {
     charge: (name: string) => [
       `charge of the subscription ${name}`,

@@ -41,10 +41,6 @@ export const subscriptionWords = sectionWords({
   retry: ['Next retry', 'Повторная попытка'],
   lastCharge: ['Last charge', 'Последнее списание'],
   trial: ['Trial', 'Пробный период'],
-  trialDays: (days: number) => [
-    days === 1 ? '1 day' : `${days} days`,
-    `${days} ${plural(days, 'день', 'дня', 'дней')}`,
-  ],
   paused: ['Paused', 'На паузе с'],
   ended: ['Ended', 'Завершена'],
   why: ['Why', 'Почему'],
