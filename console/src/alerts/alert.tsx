@@ -4,7 +4,7 @@ import * as graph from '../../../schema/generated/console.ts';
 import { policyReason_max_chars } from '../../../schema/limits.ts';
 import { readSearch } from '../address.ts';
 import { wholeNumber, money } from '../format.ts';
-import { toldBy, useSend } from '../parts/outcome.tsx';
+import { toldBy, send } from '../parts/outcome.tsx';
 import { Facts, type Fact, Id, Moment, ObjectLink } from '../parts/texts.tsx';
 import { alertWords as own, alertFactWords } from '../words/alerts.ts';
 import { failureName } from '../words/failures.tsx';
@@ -49,11 +49,10 @@ export const AlertBehind = ({ alert }: { readonly alert: Found }) => (
 );
 
 /** Gives an alert to a person, or to nobody; says why it was not given, and nothing when it was. */
-export const useAssign = ({ merchantId, id }: Pick<Alert, 'merchantId' | 'id'>) => {
-  const assign = useSend(graph.AssignAlert);
-  return async (assignee: string | null): Promise<string> =>
-    toldBy(await assign({ merchantId, id, assignee }, ''));
-};
+export const assignAlert = async (
+  { merchantId, id }: Pick<Alert, 'merchantId' | 'id'>,
+  assignee: string | null,
+): Promise<string> => toldBy(await send(graph.AssignAlert, { merchantId, id, assignee }, ''));
 
 /** The link to the payment that an alert is about, or to another page that shows its subject. */
 export const SubjectLink = ({
@@ -79,14 +78,12 @@ export const SubjectLink = ({
 };
 
 /** The act that resolves an alert, with a note. */
-export const useResolve = ({ merchantId, id, kind }: Pick<Alert, 'id' | 'merchantId' | 'kind'>) => {
-  const resolve = useSend(graph.ResolveAlert);
-  return {
+export const resolveAct = ({ merchantId, id, kind }: Pick<Alert, 'id' | 'merchantId' | 'kind'>) =>
+  ({
     permission: 'alertResolve',
     title: words.alert.resolve,
     consequence: own.sentences[kind],
     fields: { note: { label: words.alert.note, rows: 3, maxLength: policyReason_max_chars } },
     act: ({ note }: { readonly note: string }) =>
-      resolve({ merchantId, id, note }, words.alert.done),
-  } as const;
-};
+      send(graph.ResolveAlert, { merchantId, id, note }, words.alert.done),
+  }) as const;

@@ -7,7 +7,7 @@ import { ResolvedChips, ToggleChips } from '../parts/filters.tsx';
 import { useActs, type Again } from '../parts/act-form.tsx';
 import { Listing, usePage } from '../parts/listing.tsx';
 import { Drawer } from '../parts/modal.tsx';
-import { useSend } from '../parts/outcome.tsx';
+import { send } from '../parts/outcome.tsx';
 import { Empty, OwnPage } from '../parts/states.tsx';
 import type { Column } from '../parts/table.tsx';
 import { Status, Moment } from '../parts/texts.tsx';
@@ -16,7 +16,7 @@ import { usePermission, useViewer } from '../viewer.tsx';
 import { alertWords as own } from '../words/alerts.ts';
 import { keysOf, optionsOf } from '../words/table.ts';
 import { words } from '../words/words.ts';
-import { AlertFacts, SubjectLink, useAssign, useResolve } from './alert.tsx';
+import { AlertFacts, SubjectLink, assignAlert, resolveAct } from './alert.tsx';
 
 type Alert = graph.AlertsQuery['alerts']['nodes'][number];
 
@@ -28,7 +28,6 @@ const Assignee = ({ alert, again }: { readonly alert: Alert; readonly again: () 
   const { granted } = usePermission('alertAssign');
   const [message, setMessage] = useState('');
   const { data } = useAsk(graph.AlertAssignees, {}, !granted);
-  const assign = useAssign(alert);
   const { assignee } = alert;
   if (!granted || alert.resolvedAt !== null)
     return assignee === null ? null : <span className="quiet">{assignee}</span>;
@@ -37,7 +36,7 @@ const Assignee = ({ alert, again }: { readonly alert: Alert; readonly again: () 
     ...(assignee === null ? [] : [assignee]),
   ]);
   const give = async (to: string): Promise<void> => {
-    const refused = await assign(to || null);
+    const refused = await assignAlert(alert, to || null);
     setMessage(refused && `${own.notAssigned}: ${refused}`);
     again();
   };
@@ -86,8 +85,6 @@ const isRefusedReturn = ({ kind, payment, subjectId }: Alert): boolean =>
 
 const AlertActs = ({ alert, again }: Again & { readonly alert: Alert }) => {
   const { button, dialog } = useActs(again);
-  const retry = useSend(graph.RetryRefund);
-  const resolve = useResolve(alert);
   const { resolvedAt, resolvedBy, note, payment, subjectId: id } = alert;
   const isOpen = resolvedAt === null;
   return (
@@ -100,12 +97,12 @@ const AlertActs = ({ alert, again }: Again & { readonly alert: Alert }) => {
           title: own.retryRefund,
           consequence: own.retryRefundText,
           act: () =>
-            retry({ merchantId: payment.merchantId, id }, ({ refund }) =>
+            send(graph.RetryRefund, { merchantId: payment.merchantId, id }, ({ refund }) =>
               own.refundRetried(words.refund.statuses[refund.status]),
             ),
         })}
       {isOpen ? (
-        button(resolve)
+        button(resolveAct(alert))
       ) : (
         <span className="quiet wrap">
           {resolvedBy ?? ''}, {shortMoment(resolvedAt, Date.now())}: {note}

@@ -3,7 +3,7 @@ import { useEffect, useState } from 'react';
 import * as graph from '../../../schema/generated/console.ts';
 import { exactMoment, utcMoment } from '../format.ts';
 import { DialogAct, useActs } from '../parts/act-form.tsx';
-import { useSend } from '../parts/outcome.tsx';
+import { send } from '../parts/outcome.tsx';
 import { Empty, Failure, Skeleton } from '../parts/states.tsx';
 import { useAsk } from '../parts/use-ask.ts';
 import { useFollow } from '../parts/use-follow.ts';
@@ -16,39 +16,34 @@ interface OfShop {
   readonly shopId: string;
 }
 
-const useClockActs = (shop: OfShop) => {
-  const create = useSend(graph.CreateClock);
-  const freeze = useSend(graph.FreezeClock);
-  const resume = useSend(graph.ResumeClock);
-  const remove = useSend(graph.RemoveClock);
-  return {
+const clockActs = (shop: OfShop) =>
+  ({
     make: {
       permission: 'testClockCreate',
       isMain: true,
       title: own.clockMake,
       consequence: own.clockMakeText,
-      act: () => create({ ...shop, at: new Date().toISOString() }, own.clockMade),
+      act: () => send(graph.CreateClock, { ...shop, at: new Date().toISOString() }, own.clockMade),
     },
     freeze: {
       permission: 'testClockFreeze',
       title: own.clockFreeze,
       consequence: own.clockStands,
-      act: () => freeze(shop, own.clockStands),
+      act: () => send(graph.FreezeClock, shop, own.clockStands),
     },
     resume: {
       permission: 'testClockResume',
       title: own.clockResume,
       consequence: own.clockRuns,
-      act: () => resume(shop, own.clockRuns),
+      act: () => send(graph.ResumeClock, shop, own.clockRuns),
     },
     remove: {
       permission: 'testClockRemove',
       title: own.clockRemove,
       consequence: own.clockRemoveText,
-      act: () => remove(shop, own.clockRemoved),
+      act: () => send(graph.RemoveClock, shop, own.clockRemoved),
     },
-  } as const;
-};
+  }) as const;
 
 interface Due {
   readonly at: string;
@@ -153,7 +148,6 @@ const Ahead = ({ clock, changed }: { readonly clock: TestClock; readonly changed
   const { merchantId, shopId, now } = clock;
   const { data, error, again } = useAsk(graph.ClockEvents, { merchantId, shopId });
   const [chosen, setPlace] = useState(0);
-  const advance = useSend(graph.AdvanceClock);
   useEffect(() => {
     again();
     setPlace(0);
@@ -188,7 +182,7 @@ const Ahead = ({ clock, changed }: { readonly clock: TestClock; readonly changed
           exactMoment(stop.at),
           stops.slice(0, place + 1).reduce((sum, { due }) => sum + due.length, 0),
         )}
-        act={() => advance({ merchantId, shopId, to: stop.at }, own.clockGoing)}
+        act={() => send(graph.AdvanceClock, { merchantId, shopId, to: stop.at }, own.clockGoing)}
       />
       <Stops clock={clock} stops={stops} place={place} />
     </>
@@ -215,7 +209,7 @@ export const ClockPart = ({ shop }: { readonly shop: DeveloperShop }) => {
   const { merchantId, id: shopId } = shop;
   const { data, error, again } = useAsk(graph.Clock, { merchantId, shopId });
   const { button, dialog } = useActs(again);
-  const acts = useClockActs({ merchantId, shopId });
+  const acts = clockActs({ merchantId, shopId });
   const clock = data?.testClock ?? null;
   const isMoving = clock !== null && (clock.advancingTo !== null || !clock.frozen);
   useFollow(again, { events: false, every_ms: poll_ms, isOn: isMoving });

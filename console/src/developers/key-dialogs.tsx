@@ -4,7 +4,7 @@ import { useAddress } from '../address.ts';
 import { wholeUnits } from '../format.ts';
 import { ActForm, useActs, type Again, type Closable } from '../parts/act-form.tsx';
 import { CheckList, PickField, TextField, useTyped, type Held } from '../parts/fields.tsx';
-import { useSend } from '../parts/outcome.tsx';
+import { send } from '../parts/outcome.tsx';
 import { Facts, Moment, Status } from '../parts/texts.tsx';
 import { useViewer } from '../viewer.tsx';
 import { developerWords as own } from '../words/developers.ts';
@@ -74,7 +74,6 @@ export const IssueDialog = ({
   const { typed, held } = useTyped({ ...nothingTyped, mode });
   const isOfMerchant = useViewer().merchantId !== null;
   const name = typed.name.trim();
-  const issue = useSend(graph.IssueScopedKey);
   return (
     <ActForm
       title={words.merchants.issue}
@@ -83,7 +82,8 @@ export const IssueDialog = ({
       isReady={name !== ''}
       isRepeated
       act={() =>
-        issue(
+        send(
+          graph.IssueScopedKey,
           {
             merchantId: shop.merchantId,
             shopId: shop.id,
@@ -136,9 +136,6 @@ const KeyFacts = ({ apiKey: { name, scopes, owner, expiresAt } }: { readonly api
 
 export const KeyActs = ({ apiKey, again }: Again & { readonly apiKey: KeyOf }) => {
   const { button, dialog } = useActs(again);
-  const approve = useSend(graph.ApproveKey);
-  const rotate = useSend(graph.RotateKey);
-  const revoke = useSend(graph.RevokeKey);
   const { merchantId, id: apiKeyId, status, prefix, isMine } = apiKey;
   const { merchants } = words;
   if ((status === 'revoked' || status === 'expired') && dialog === null)
@@ -154,7 +151,7 @@ export const KeyActs = ({ apiKey, again }: Again & { readonly apiKey: KeyOf }) =
           title: merchants.approve,
           consequence: merchants.approveText(prefix),
           children: <KeyFacts apiKey={apiKey} />,
-          act: () => approve({ merchantId, apiKeyId }, merchants.approved),
+          act: () => send(graph.ApproveKey, { merchantId, apiKeyId }, merchants.approved),
         })}
       {status === 'active' &&
         button({
@@ -167,7 +164,8 @@ export const KeyActs = ({ apiKey, again }: Again & { readonly apiKey: KeyOf }) =
             life: { label: own.expires, options: lives.map(lifeOption) },
           },
           act: ({ overlap, life }) =>
-            rotate(
+            send(
+              graph.RotateKey,
               {
                 merchantId,
                 apiKeyId,
@@ -181,7 +179,7 @@ export const KeyActs = ({ apiKey, again }: Again & { readonly apiKey: KeyOf }) =
         permission: 'apiKeyRevoke',
         title: merchants.revoke,
         consequence: merchants.revokeText(prefix),
-        act: () => revoke({ merchantId, apiKeyId }, merchants.revoked),
+        act: () => send(graph.RevokeKey, { merchantId, apiKeyId }, merchants.revoked),
       })}
       {dialog}
     </div>

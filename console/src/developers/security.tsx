@@ -2,7 +2,7 @@
 import { useState } from 'react';
 import * as graph from '../../../schema/generated/console.ts';
 import { DialogAct, useActs, type Again } from '../parts/act-form.tsx';
-import { useSend } from '../parts/outcome.tsx';
+import { send } from '../parts/outcome.tsx';
 import { usePermission } from '../viewer.tsx';
 import { developerWords as own } from '../words/developers.ts';
 import { sharedWords } from '../words/shared.ts';
@@ -14,7 +14,6 @@ const AllowList = ({ shop, again }: OfShop) => {
   const { granted } = usePermission('shopAllowListSet');
   const [text, setText] = useState(() => shop.allowList.join('\n'));
   const entries = text.split(/[\s,]+/).filter(Boolean);
-  const save = useSend(graph.SetAllowList);
   const { merchantId, id: shopId } = shop;
   return (
     <section className="card">
@@ -34,7 +33,7 @@ const AllowList = ({ shop, again }: OfShop) => {
         title={own.addressesSave}
         again={again}
         consequence={own.addressesConsequence(entries.length)}
-        act={() => save({ merchantId, shopId, entries }, own.addressesDone)}
+        act={() => send(graph.SetAllowList, { merchantId, shopId, entries }, own.addressesDone)}
       >
         {entries.length > 0 && <pre className="record">{entries.join('\n')}</pre>}
       </DialogAct>
@@ -44,8 +43,6 @@ const AllowList = ({ shop, again }: OfShop) => {
 
 const Signature = ({ shop, again }: OfShop) => {
   const { button, dialog } = useActs(again);
-  const require = useSend(graph.RequireSignature);
-  const rotate = useSend(graph.RotateSigningSecret);
   const {
     merchantId,
     id: shopId,
@@ -62,7 +59,7 @@ const Signature = ({ shop, again }: OfShop) => {
       permission: 'shopSignatureRequire',
       title,
       consequence,
-      act: () => require({ ...of, ...change }, own.signatureDone),
+      act: () => send(graph.RequireSignature, { ...of, ...change }, own.signatureDone),
     });
   return (
     <section className="card">
@@ -84,7 +81,11 @@ const Signature = ({ shop, again }: OfShop) => {
           title: own.rotate,
           consequence: own.rotateText,
           isRepeated: true,
-          act: () => rotate(of, ({ secret }) => ({ done: sharedWords.secretOnce, copy: secret })),
+          act: () =>
+            send(graph.RotateSigningSecret, of, ({ secret }) => ({
+              done: sharedWords.secretOnce,
+              copy: secret,
+            })),
         })}
       </div>
       {dialog}

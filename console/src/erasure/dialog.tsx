@@ -7,7 +7,7 @@ import { useState } from 'react';
 import * as graph from '../../../schema/generated/console.ts';
 import { wholeNumber } from '../format.ts';
 import { DialogAct, PolicyForm } from '../parts/act-form.tsx';
-import { useSend, type Outcome } from '../parts/outcome.tsx';
+import { send, type Outcome } from '../parts/outcome.tsx';
 import { TextField } from '../parts/fields.tsx';
 import { erasureWords as own } from '../words/customers.ts';
 import { keysOf } from '../words/table.ts';
@@ -21,30 +21,29 @@ interface DialogProps {
 }
 
 /** Calls until nothing is left; `seen` receives the count so far. */
-const useErasing = (seen: (payments: number) => void) => {
-  const erase = useSend(graph.EraseData);
-  return async (variables: graph.EraseDataMutationVariables): Promise<Outcome> => {
-    const counts = { payments: 0, payouts: 0, tokens: 0, subscriptions: 0 };
-    for (let hasMore = true; ;) {
-      const outcome = await erase(variables, (result) => {
-        for (const kind of keysOf(counts)) counts[kind] += result[kind];
-        seen(counts.payments);
-        ({ hasMore } = result);
-        const [payments = '', payouts = '', tokens = '', subscriptions = ''] =
-          Object.values(counts).map(wholeNumber);
-        const done = own.done(payments, payouts, tokens, subscriptions);
-        return result.left > 0 ? `${done} ${own.left(wholeNumber(result.left))}` : done;
-      });
-      if (!('done' in outcome) || !hasMore) return outcome;
-    }
-  };
+const eraseAll = async (
+  variables: graph.EraseDataMutationVariables,
+  seen: (payments: number) => void,
+): Promise<Outcome> => {
+  const counts = { payments: 0, payouts: 0, tokens: 0, subscriptions: 0 };
+  for (let hasMore = true; ;) {
+    const outcome = await send(graph.EraseData, variables, (result) => {
+      for (const kind of keysOf(counts)) counts[kind] += result[kind];
+      seen(counts.payments);
+      ({ hasMore } = result);
+      const [payments = '', payouts = '', tokens = '', subscriptions = ''] =
+        Object.values(counts).map(wholeNumber);
+      const done = own.done(payments, payouts, tokens, subscriptions);
+      return result.left > 0 ? `${done} ${own.left(wholeNumber(result.left))}` : done;
+    });
+    if (!('done' in outcome) || !hasMore) return outcome;
+  }
 };
 
 const EraseDialog = ({ merchantId, subject, id, close }: DialogProps) => {
   const [typed, setTyped] = useState('');
   const [reason, setReason] = useState('');
   const [payments, setPayments] = useState(0);
-  const erase = useErasing(setPayments);
   const whose = id ?? typed.trim();
   return (
     <PolicyForm
@@ -54,7 +53,7 @@ const EraseDialog = ({ merchantId, subject, id, close }: DialogProps) => {
         whose !== '' && reason.trim() !== '' && reason.trim().length <= policyReason_max_chars
       }
       close={close}
-      act={() => erase({ merchantId, subject, id: whose, reason: reason.trim() })}
+      act={() => eraseAll({ merchantId, subject, id: whose, reason: reason.trim() }, setPayments)}
     >
       {subject === 'customer' && id === null && (
         <TextField label={own.customer} value={typed} set={setTyped} hint={own.customerHint} />

@@ -17,8 +17,7 @@ import { loadAhead, LaterMenu, LaterPalette } from './later.tsx';
 import { rememberFilters, listAt, Sections, sectionAt, pathOf, type Section } from './sections.tsx';
 import { Shortcuts, usePaletteKeys } from './shortcuts.tsx';
 import { viewName_max_chars } from '../../../schema/limits.ts';
-import { useMutation } from 'urql';
-import { toldBy, useSend } from '../parts/outcome.tsx';
+import { toldBy, send } from '../parts/outcome.tsx';
 import * as graph from '../../../schema/generated/console.ts';
 
 /* The person's saved views of a section, and saving the current one. */
@@ -38,7 +37,7 @@ const isWorthKeeping = (search: Search): boolean =>
 const SaveForm = ({ save }: { readonly save: (name: string) => Promise<string> }) => {
   const [isOpen, setOpen] = useState(false);
   const [mistake, setMistake] = useState('');
-  const send = async (name: unknown): Promise<void> => {
+  const keep = async (name: unknown): Promise<void> => {
     const refused = await save(typeof name === 'string' ? name.trim() : '');
     setMistake(refused);
     setOpen(refused !== '');
@@ -51,7 +50,7 @@ const SaveForm = ({ save }: { readonly save: (name: string) => Promise<string> }
       </button>
     );
   return (
-    <Form className="chips" send={(typed) => void send(typed.get('name'))}>
+    <Form className="chips" send={(typed) => void keep(typed.get('name'))}>
       <input
         name="name"
         className="chip-field"
@@ -75,13 +74,11 @@ const SaveForm = ({ save }: { readonly save: (name: string) => Promise<string> }
 const SavedViewRow = ({ section }: { readonly section: Section }) => {
   const { search } = useAddress();
   const { data, again } = useAsk(graph.SavedViews, { section });
-  const saveView = useSend(graph.SaveView);
-  const [, deleteView] = useMutation(graph.DeleteView);
   const views = data?.savedViews ?? [];
   const here = textOf(search);
   const isKept = views.some((view) => view.search === here);
   const save = async (name: string): Promise<string> => {
-    const outcome = await saveView({ section, name, search: here }, '');
+    const outcome = await send(graph.SaveView, { section, name, search: here }, '');
     again();
     return toldBy(outcome);
   };
@@ -106,7 +103,7 @@ const SavedViewRow = ({ section }: { readonly section: Section }) => {
             type="button"
             className="icon-button"
             aria-label={words.views.remove(view.name)}
-            onClick={() => void deleteView({ id: view.id }).then(again)}
+            onClick={() => void send(graph.DeleteView, { id: view.id }, '').then(again)}
           >
             <Icon name="close" />
           </button>

@@ -94,8 +94,13 @@ export const openSocket = (ends: Ends, watch: (state: 'open' | 'closed') => void
     }),
   );
 
-export const openGraph = (ends: Ends, socket: Socket): Client =>
-  createClient({
+const opened = Promise.withResolvers<Client>();
+
+/** The page's only client, for what is sent outside a component. */
+export const pageClient: Promise<Client> = opened.promise;
+
+export const openGraph = (ends: Ends, socket: Socket): Client => {
+  const client = createClient({
     url: '/graphql',
     preferGetMethod: false,
     requestPolicy: 'cache-and-network',
@@ -124,3 +129,6 @@ export const openGraph = (ends: Ends, socket: Socket): Client =>
       }),
     ],
   });
+  opened.resolve(client);
+  return client;
+};

@@ -2,7 +2,7 @@
 import { Link } from '@tanstack/react-router';
 import { useRef, useState, type ReactNode } from 'react';
 import * as graph from '../../../schema/generated/console.ts';
-import { AlertBehind, SubjectLink, useAssign, useResolve } from '../alerts/alert.tsx';
+import { AlertBehind, SubjectLink, assignAlert, resolveAct } from '../alerts/alert.tsx';
 import { useAddress, type Search } from '../address.ts';
 import { countText, money } from '../format.ts';
 import { ActButton, DialogAct } from '../parts/act-form.tsx';
@@ -85,10 +85,8 @@ const Line = ({
 const AlertActs = ({ alert, ...list }: Again & { readonly alert: Alert }) => {
   const { subject } = useViewer();
   const [message, setMessage] = useState('');
-  const assign = useAssign(alert);
-  const resolve = useResolve(alert);
   const take = async (): Promise<void> => {
-    setMessage(await assign(subject));
+    setMessage(await assignAlert(alert, subject));
     list.again();
   };
   return (
@@ -98,7 +96,7 @@ const AlertActs = ({ alert, ...list }: Again & { readonly alert: Alert }) => {
           {own.take}
         </ActButton>
       )}
-      <DialogAct {...resolve} {...list} />
+      <DialogAct {...resolveAct(alert)} {...list} />
       <span role="status">{message}</span>
     </>
   );

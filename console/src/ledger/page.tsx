@@ -27,7 +27,7 @@ import { keysOf } from '../words/table.ts';
 import { words } from '../words/words.ts';
 import { fromZoneField, startOfDay, money } from '../format.ts';
 import { DialogAct, type Again } from '../parts/act-form.tsx';
-import { useSend } from '../parts/outcome.tsx';
+import { send } from '../parts/outcome.tsx';
 
 /* Settlements and adjustments, booked by platform operators. */
 
@@ -42,8 +42,6 @@ const signedAmount = (text: string): number | null => {
 const RecordActs = ({ merchantId, again }: Again & { readonly merchantId: string }) => {
   const { mode } = useAddress();
   const shops = useShops();
-  const settle = useSend(graph.RecordSettlement);
-  const adjust = useSend(graph.RecordAdjustment);
   const done = ({ repeated }: { readonly repeated: boolean }): string =>
     repeated ? own.repeated : own.recorded;
   const shopId = {
@@ -62,7 +60,9 @@ const RecordActs = ({ merchantId, again }: Again & { readonly merchantId: string
         consequence={own.settleText}
         fields={{ shopId, amount, reference }}
         fits={(typed) => minorOf(typed) > 0}
-        act={(typed) => settle({ merchantId, mode, ...typed, amount: minorOf(typed) }, done)}
+        act={(typed) =>
+          send(graph.RecordSettlement, { merchantId, mode, ...typed, amount: minorOf(typed) }, done)
+        }
       />
       <DialogAct
         permission="adjustmentRecord"
@@ -76,7 +76,9 @@ const RecordActs = ({ merchantId, again }: Again & { readonly merchantId: string
           reference,
         }}
         fits={(typed) => minorOf(typed) !== 0}
-        act={(typed) => adjust({ merchantId, mode, ...typed, amount: minorOf(typed) }, done)}
+        act={(typed) =>
+          send(graph.RecordAdjustment, { merchantId, mode, ...typed, amount: minorOf(typed) }, done)
+        }
       />
     </div>
   );

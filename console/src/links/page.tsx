@@ -26,7 +26,7 @@ import { sharedWords } from '../words/shared.ts';
 import { keysOf } from '../words/table.ts';
 import { words } from '../words/words.ts';
 import { useActs } from '../parts/act-form.tsx';
-import { useSend } from '../parts/outcome.tsx';
+import { send } from '../parts/outcome.tsx';
 import { Drawer } from '../parts/modal.tsx';
 import { useFollow } from '../parts/use-follow.ts';
 import { PaymentStanding } from '../payments/shown.tsx';
@@ -57,7 +57,6 @@ const LinkActs = ({
   readonly changed: () => void;
 }) => {
   const { button, dialog } = useActs(changed);
-  const end = useSend(graph.EndLink);
   return (
     <div className="acts">
       <a className="button" href={url} target="_blank" rel="noreferrer">
@@ -68,7 +67,7 @@ const LinkActs = ({
           permission: 'linkDeactivate',
           title: own.end,
           consequence: own.endText,
-          act: () => end({ merchantId, id }, own.endDone),
+          act: () => send(graph.EndLink, { merchantId, id }, own.endDone),
         })}
       {dialog}
     </div>

@@ -15,7 +15,7 @@ import { sharedWords } from '../words/shared.ts';
 import { words } from '../words/words.ts';
 import { cabinetName_max_chars } from '../../../schema/limits.ts';
 import { Modal } from '../parts/modal.tsx';
-import { toldBy, useSend } from '../parts/outcome.tsx';
+import { toldBy, send } from '../parts/outcome.tsx';
 import { firstPayment } from '../selling/test-payment.tsx';
 import { profileWords as own } from '../words/merchant-settings.ts';
 import { givenProfile, noProfile, ProfileFields } from './profile.tsx';
@@ -50,14 +50,13 @@ const Result = ({ made, close }: { readonly made: Made; readonly close: () => vo
 };
 
 const OnboardForm = ({ done, close }: Closable & { readonly done: (made: Made) => void }) => {
-  const onboard = useSend(graph.OnboardMerchant);
   const [name, setName] = useState('');
   const [shop, setShop] = useState('');
   const [profile, setProfile] = useState(noProfile);
   // Everything is created, or nothing.
   const { isRunning, outcome, run } = useRun(() => {
     const asked = { name: name.trim(), shopName: shop.trim(), profile: givenProfile(profile) };
-    return onboard(asked, ({ merchant, apiKey }) => {
+    return send(graph.OnboardMerchant, asked, ({ merchant, apiKey }) => {
       done({ merchantId: merchant.id, name: asked.name, secret: apiKey.secret });
       return '';
     });

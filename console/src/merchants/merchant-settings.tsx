@@ -4,7 +4,7 @@ import * as graph from '../../../schema/generated/console.ts';
 import { amountText, readAmount } from '../amounts.ts';
 import { wholeNumber, money } from '../format.ts';
 import { PolicyForm, useActs, type Again } from '../parts/act-form.tsx';
-import { useSend } from '../parts/outcome.tsx';
+import { send } from '../parts/outcome.tsx';
 import { Facts } from '../parts/texts.tsx';
 import { settingsWords as own } from '../words/merchant-settings.ts';
 import { words } from '../words/words.ts';
@@ -31,8 +31,6 @@ type OfMerchant = Again & { readonly merchant: NonNullable<graph.MerchantQuery['
 
 const LimitActs = ({ merchant, again }: OfMerchant) => {
   const { button, dialog } = useActs(again);
-  const limit = useSend(graph.LimitMerchant);
-  const support = useSend(graph.LimitSupportRefunds);
   const { id: merchantId, rateLimit, supportRefundMax } = merchant;
   const count = { isNumber: true, isOptional: true };
   const [perSecond, burst] = [String(rateLimit.perSecond), String(rateLimit.burst)];
@@ -49,7 +47,11 @@ const LimitActs = ({ merchant, again }: OfMerchant) => {
         },
         fits: (typed) => limitOf(typed) !== null,
         act: (typed) =>
-          limit({ merchantId, perSecond: null, burst: null, ...limitOf(typed) }, own.done),
+          send(
+            graph.LimitMerchant,
+            { merchantId, perSecond: null, burst: null, ...limitOf(typed) },
+            own.done,
+          ),
       })}
       {button({
         permission: 'merchantSupportRefundSet',
@@ -66,7 +68,11 @@ const LimitActs = ({ merchant, again }: OfMerchant) => {
         },
         fits: ({ amount }) => readAmount(amount, currency) !== null,
         act: ({ amount }) =>
-          support({ merchantId, amount: readAmount(amount, currency) ?? 0 }, own.done),
+          send(
+            graph.LimitSupportRefunds,
+            { merchantId, amount: readAmount(amount, currency) ?? 0 },
+            own.done,
+          ),
       })}
       {dialog}
     </>
@@ -75,8 +81,6 @@ const LimitActs = ({ merchant, again }: OfMerchant) => {
 
 export const MerchantSettings = ({ merchant, again }: OfMerchant) => {
   const { button, dialog } = useActs(again);
-  const rename = useSend(graph.RenameMerchant);
-  const add = useSend(graph.AddShop);
   const { id: merchantId, name: initial, rateLimit, supportRefundMax } = merchant;
   const now = own.limitNow(wholeNumber(rateLimit.perSecond), wholeNumber(rateLimit.burst));
   const text = { label: words.columns.name, hint: own.nameHint };
@@ -97,7 +101,7 @@ export const MerchantSettings = ({ merchant, again }: OfMerchant) => {
           Form: PolicyForm,
           consequence: own.renameText,
           fields: { name: { ...text, initial } },
-          act: ({ name }) => rename({ merchantId, name }, own.done),
+          act: ({ name }) => send(graph.RenameMerchant, { merchantId, name }, own.done),
         })}
         {button({
           permission: 'shopCreate',
@@ -106,7 +110,7 @@ export const MerchantSettings = ({ merchant, again }: OfMerchant) => {
           consequence: own.shopText,
           isRepeated: true,
           fields: { name: text },
-          act: ({ name }) => add({ merchantId, name }, own.done),
+          act: ({ name }) => send(graph.AddShop, { merchantId, name }, own.done),
         })}
       </div>
       {dialog}

@@ -14,7 +14,7 @@ import { MerchantSettings } from './merchant-settings.tsx';
 import { AddEndpointDialog, EndpointLine, rotateAct } from '../webhooks/endpoint-acts.tsx';
 import { IssueDialog, KeyActs, KeyName } from '../developers/key-dialogs.tsx';
 import { ProfileCard } from './profile.tsx';
-import { useSend } from '../parts/outcome.tsx';
+import { send } from '../parts/outcome.tsx';
 import { policyWords } from '../words/policies.ts';
 import { settingsWords as own, profileWords } from '../words/merchant-settings.ts';
 import { useAddress } from '../address.ts';
@@ -136,9 +136,6 @@ interface OfShop {
 
 const ShopSettings = ({ shop, again }: OfShop & Again) => {
   const { button, dialog } = useActs(again);
-  const require = useSend(graph.RequireReceipts);
-  const rotate = useSend(graph.RotateShopSecret);
-  const rename = useSend(graph.RenameShop);
   const { id: shopId, merchantId, receiptsRequired: isRequired, name: initial } = shop;
   return (
     <>
@@ -150,7 +147,8 @@ const ShopSettings = ({ shop, again }: OfShop & Again) => {
           title: isRequired ? own.receiptsLift : own.receiptsRequire,
           Form: PolicyForm,
           consequence: isRequired ? own.receiptsLiftText : own.receiptsRequireText,
-          act: () => require({ merchantId, shopId, required: !isRequired }, own.done),
+          act: () =>
+            send(graph.RequireReceipts, { merchantId, shopId, required: !isRequired }, own.done),
         })}
       </div>
       <h3>{own.secret}</h3>
@@ -159,7 +157,7 @@ const ShopSettings = ({ shop, again }: OfShop & Again) => {
         {button({
           permission: 'shopWebhookSecretRotate',
           ...rotateAct(own.rotateShop, (overlapHours, show) =>
-            rotate({ merchantId, shopId, overlapHours }, show),
+            send(graph.RotateShopSecret, { merchantId, shopId, overlapHours }, show),
           ),
         })}
         {button({
@@ -168,7 +166,7 @@ const ShopSettings = ({ shop, again }: OfShop & Again) => {
           Form: PolicyForm,
           consequence: own.renameText,
           fields: { name: { label: words.columns.name, hint: own.nameHint, initial } },
-          act: ({ name }) => rename({ merchantId, shopId, name }, own.done),
+          act: ({ name }) => send(graph.RenameShop, { merchantId, shopId, name }, own.done),
         })}
       </div>
       {dialog}
@@ -185,16 +183,18 @@ const LiveSwitch = ({
   again,
 }: OfMerchant & Again) => {
   const { button, dialog } = useActs(again);
-  const enable = useSend(graph.EnableLive);
-  const disable = useSend(graph.DisableLive);
-  const set = liveEnabled ? disable : enable;
   return (
     <>
       {button({
         permission: liveEnabled ? 'merchantLiveDisable' : 'merchantLiveEnable',
         title: liveEnabled ? policyWords.liveOff : policyWords.liveOn,
         consequence: (liveEnabled ? policyWords.liveOffText : policyWords.liveOnText)(name),
-        act: () => set({ merchantId }, policyWords.done),
+        act: () =>
+          send(
+            liveEnabled ? graph.DisableLive : graph.EnableLive,
+            { merchantId },
+            policyWords.done,
+          ),
       })}
       {dialog}
     </>

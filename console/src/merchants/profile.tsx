@@ -4,7 +4,7 @@ import * as graph from '../../../schema/generated/console.ts';
 import { PolicyForm, useActs, type Again, type Closable } from '../parts/act-form.tsx';
 import { Facts } from '../parts/texts.tsx';
 import { TextField } from '../parts/fields.tsx';
-import { useSend } from '../parts/outcome.tsx';
+import { send } from '../parts/outcome.tsx';
 import { profileWords as own } from '../words/merchant-settings.ts';
 
 type Profile = NonNullable<graph.MerchantQuery['merchant']>['profile'];
@@ -66,13 +66,12 @@ interface OfMerchant {
 
 const ProfileDialog = ({ merchant: { id: merchantId, profile }, close }: OfMerchant & Closable) => {
   const [texts, setTexts] = useState(() => textsOf(profile));
-  const save = useSend(graph.SetProfile);
   return (
     <PolicyForm
       title={own.edit}
       consequence={own.editText}
       close={close}
-      act={() => save({ merchantId, profile: givenProfile(texts) }, own.done)}
+      act={() => send(graph.SetProfile, { merchantId, profile: givenProfile(texts) }, own.done)}
     >
       <ProfileFields texts={texts} set={setTexts} />
     </PolicyForm>

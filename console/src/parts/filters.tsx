@@ -416,13 +416,13 @@ export const FindField = ({
 }) => {
   const { search, set } = useAddress();
   const [text, setText] = useState(search.of ?? '');
-  const send = (): void => {
+  const apply = (): void => {
     const kept = read(text.trim());
     setText(kept);
     set({ of: kept || undefined });
   };
   return (
-    <Form className="find" role="search" send={send}>
+    <Form className="find" role="search" send={apply}>
       <input
         type="search"
         aria-label={label}

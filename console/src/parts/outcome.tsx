@@ -1,5 +1,6 @@
 /** The outcome of an action: done, refused, or unknown because its answer was lost; no repetition. */
-import { useClient, type AnyVariables, type CombinedError, type TypedDocumentNode } from 'urql';
+import type { AnyVariables, CombinedError, TypedDocumentNode } from 'urql';
+import { pageClient } from '../graph/client.ts';
 import type * as graph from '../../../schema/generated/console.ts';
 import { outcomeWords } from '../words/outcome.ts';
 
@@ -64,22 +65,19 @@ type Refused = Extract<
 const isRefused = (result: Result): result is Refused => result.__typename === 'Refused';
 
 /** Sends a mutation. `done` says what it has done; `refused`, what a refusal means here. */
-export const useSend = <Own extends Result, Variables extends AnyVariables>(
+export const send = async <Own extends Result, Variables extends AnyVariables>(
   mutation: TypedDocumentNode<Readonly<Record<string, Own | Refused>>, Variables>,
-) => {
-  const client = useClient();
-  return async (
-    variables: Variables,
-    done: string | ((result: Own) => string | Done),
-    refused: (refusal: Refusal) => Outcome | Promise<Outcome> = refusedBy,
-  ): Promise<Outcome> => {
-    const { data, error } = await client.mutation(mutation, variables).toPromise();
-    const [result] = Object.values(data ?? {});
-    if (!result) return refusedBy(refusalOf(error));
-    if (isRefused(result)) return refused(result);
-    const said = typeof done === 'string' ? done : done(result);
-    return typeof said === 'string' ? { done: said } : said;
-  };
+  variables: NoInfer<Variables>,
+  done: string | ((result: Own) => string | Done),
+  refused: (refusal: Refusal) => Outcome | Promise<Outcome> = refusedBy,
+): Promise<Outcome> => {
+  const client = await pageClient;
+  const { data, error } = await client.mutation(mutation, variables).toPromise();
+  const [result] = Object.values(data ?? {});
+  if (!result) return refusedBy(refusalOf(error));
+  if (isRefused(result)) return refused(result);
+  const said = typeof done === 'string' ? done : done(result);
+  return typeof said === 'string' ? { done: said } : said;
 };
 
 // Runs actions under an idempotency key, stored by subject, action and amount until an answer
@@ -118,11 +116,11 @@ export const isUnanswered = ({ of, amount }: KeyedAct): boolean => String(amount
 /** Sends the action under its key, and removes the key with the answer. */
 export const actOnce = async (
   { of, amount }: KeyedAct,
-  send: (key: string) => Promise<Outcome>,
+  act: (key: string) => Promise<Outcome>,
 ): Promise<Outcome> => {
   const key = keysOf(of)[String(amount)] ?? `console-${crypto.randomUUID()}`;
   keep(of, { ...keysOf(of), [amount]: key });
-  const outcome = await send(key);
+  const outcome = await act(key);
   if (!('unknown' in outcome)) {
     const { [String(amount)]: _, ...others } = keysOf(of);
     keep(of, others);

@@ -4,6 +4,7 @@
  */
 import { useCallback, useEffect, useRef } from 'react';
 import { useQuery, type AnyVariables, type TypedDocumentNode, type UseQueryState } from 'urql';
+import { pageClient } from '../graph/client.ts';
 import { openStore } from '../store.ts';
 import { isUnknown, refusalOf } from './outcome.tsx';
 
@@ -81,6 +82,15 @@ const useKept = <Data>({
     kept.current = { key, data: isFailure(error) ? (before ?? data) : data, error };
   }
   return kept.current;
+};
+
+/** The service's own answer, once; undefined where there is none. */
+export const askOnce = async <Data, Variables extends AnyVariables>(
+  query: TypedDocumentNode<Data, Variables>,
+  variables: NoInfer<Variables>,
+): Promise<Data | undefined> => {
+  const client = await pageClient;
+  return (await client.query(query, variables, { requestPolicy: 'network-only' }).toPromise()).data;
 };
 
 /** Queries; `pause` holds the query back. `network-only` shows no cached data first. */

@@ -14,7 +14,7 @@ import {
   refusedBy,
   type KeyedAct,
   type Outcome,
-  useSend,
+  send,
 } from '../parts/outcome.tsx';
 import { useViewer } from '../viewer.tsx';
 import { closingWords } from '../words/receipts.ts';
@@ -118,14 +118,12 @@ interface Refunding {
   readonly title: string;
   readonly consequence: string;
   readonly isPending: boolean;
-  readonly send: (reason: string, receipt: Receipt | null) => Promise<Outcome>;
+  readonly giveBack: (reason: string, receipt: Receipt | null) => Promise<Outcome>;
 }
 
 /** The refund of an amount, as this person makes it. */
 export const useRefund = (payment: PaymentDetails, amount: number): Refunding => {
   const isProposed = useMustPropose(payment)(amount);
-  const refund = useSend(graph.RefundPayment);
-  const propose = useSend(graph.ProposeRefund);
   const { merchantId, id: paymentId, currency } = payment;
   const { acts } = words;
   const to = payment.customerCardMask ?? payment.customerPhoneMask ?? acts.buyer;
@@ -136,11 +134,11 @@ export const useRefund = (payment: PaymentDetails, amount: number): Refunding =>
     title: isProposed ? own.propose : acts.refund,
     consequence: isProposed ? own.proposeText(sum, to) : acts.refundText(sum, to),
     isPending: isUnanswered(keyed),
-    send: (reason, receipt) =>
+    giveBack: (reason, receipt) =>
       actOnce(keyed, (key) => {
         const asked = { merchantId, paymentId, amount, receipt, key };
-        if (isProposed) return propose({ ...asked, reason }, own.proposedNow);
-        return refund({ ...asked, reason: reason || null }, (result) =>
+        if (isProposed) return send(graph.ProposeRefund, { ...asked, reason }, own.proposedNow);
+        return send(graph.RefundPayment, { ...asked, reason: reason || null }, (result) =>
           acts.done.refund(words.refund.statuses[result.refund.status]),
         );
       }),
@@ -152,7 +150,7 @@ export const RefundDialog = ({ payment, close, again }: DialogProps) => {
   const left = payment.amountCaptured - payment.amountRefunded;
   const { amount, fits, keyed: _, ...field } = useAmount(`refund/${paymentId}`, left, currency);
   const [reason, setReason] = useState('');
-  const { title, consequence, isPending, isProposed, send } = useRefund(payment, amount);
+  const { title, consequence, isPending, isProposed, giveBack } = useRefund(payment, amount);
   return (
     <ActForm
       title={title}
@@ -161,7 +159,7 @@ export const RefundDialog = ({ payment, close, again }: DialogProps) => {
       isPending={isPending}
       close={close}
       again={again}
-      act={() => send(reason.trim(), null)}
+      act={() => giveBack(reason.trim(), null)}
     >
       <AmountField {...field} currency={currency} />
       <ReasonField reason={reason} set={setReason} amount={amount} isProposed={isProposed} />
@@ -173,7 +171,6 @@ export const RefundDialog = ({ payment, close, again }: DialogProps) => {
 export const CancelDialog = ({ payment, close, again }: DialogProps) => {
   const { merchantId, id, status, amountCapturable, currency } = payment;
   const isHeld = status === 'authorized';
-  const cancel = useSend(graph.CancelPayment);
   return (
     <ActForm
       title={isHeld ? words.acts.release : words.acts.cancel}
@@ -182,7 +179,7 @@ export const CancelDialog = ({ payment, close, again }: DialogProps) => {
       }
       close={close}
       again={again}
-      act={() => cancel({ merchantId, id }, words.acts.done.cancel)}
+      act={() => send(graph.CancelPayment, { merchantId, id }, words.acts.done.cancel)}
     />
   );
 };
@@ -194,7 +191,6 @@ export const CaptureDialog = ({ payment, close, again }: DialogProps) => {
     amountCapturable,
     currency,
   );
-  const capture = useSend(graph.CapturePayment);
   return (
     <ActForm
       title={words.acts.capture}
@@ -205,10 +201,14 @@ export const CaptureDialog = ({ payment, close, again }: DialogProps) => {
       again={again}
       act={() =>
         actOnce(keyed, (key) =>
-          capture({ merchantId, id, amount, key }, words.acts.done.capture, (refusal) =>
-            isAbout(refusal, 'receipt')
-              ? { refused: closingWords.partCapture }
-              : refusedBy(refusal),
+          send(
+            graph.CapturePayment,
+            { merchantId, id, amount, key },
+            words.acts.done.capture,
+            (refusal) =>
+              isAbout(refusal, 'receipt')
+                ? { refused: closingWords.partCapture }
+                : refusedBy(refusal),
           ),
         )
       }

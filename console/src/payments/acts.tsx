@@ -1,14 +1,14 @@
 /** The actions of a payment, each in a dialog that states the consequences. */
 import * as graph from '../../../schema/generated/console.ts';
 import { later } from '../parts/later.tsx';
-import { useSend } from '../parts/outcome.tsx';
+import { send } from '../parts/outcome.tsx';
 import { ActButton, useActs, useOpened, type Again } from '../parts/act-form.tsx';
 import { words } from '../words/words.ts';
 import { closingWords } from '../words/receipts.ts';
 import { refundDraftWords } from '../words/drafts.ts';
 import { timelineWords as own } from '../words/timeline.ts';
 import { CancelDialog, CaptureDialog, RefundDialog, useMustPropose } from './act-dialogs.tsx';
-import { ResendWebhookDialog, useReceiptResend } from './resend-dialogs.tsx';
+import { ResendWebhookDialog, resendReceipt } from './resend-dialogs.tsx';
 import type { PaymentDetails } from './shown.tsx';
 
 /** Loaded on first use: they are rarely needed. */
@@ -53,8 +53,6 @@ const RefundAct = ({
 
 const AgainActs = ({ payment, again }: OfPayment) => {
   const { button, dialog } = useActs(again);
-  const ask = useSend(graph.AskBankAgain);
-  const resend = useReceiptResend();
   const { merchantId, id, mode, status, webhookDeliveries, receipts } = payment;
   const wasAtBank = status !== 'pending' && status !== 'cancelled';
   const refused = receipts.find((one) => one.status === 'failed');
@@ -66,7 +64,7 @@ const AgainActs = ({ payment, again }: OfPayment) => {
           permission: 'bankAskAgain',
           title: own.askBank,
           consequence: own.askBankText,
-          act: () => ask({ merchantId, id }, own.asked),
+          act: () => send(graph.AskBankAgain, { merchantId, id }, own.asked),
         })}
       {webhookDeliveries.length > 0 &&
         button({
@@ -74,7 +72,7 @@ const AgainActs = ({ payment, again }: OfPayment) => {
           title: own.resendWebhook,
           dialog: (close) => <ResendWebhookDialog payment={payment} close={close} />,
         })}
-      {refused && button(resend({ merchantId, id: refused.id }))}
+      {refused && button(resendReceipt({ merchantId, id: refused.id }))}
       {dialog}
     </>
   );

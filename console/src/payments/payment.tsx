@@ -9,7 +9,7 @@ import { Button } from '../parts/button.tsx';
 import { TextField } from '../parts/fields.tsx';
 import { ManyChips } from '../parts/filters.tsx';
 import { OutcomeText, useRun } from '../parts/act-form.tsx';
-import { useSend } from '../parts/outcome.tsx';
+import { send } from '../parts/outcome.tsx';
 import { Empty, Failure, Skeleton } from '../parts/states.tsx';
 import type { ObjectId } from '../parts/table.tsx';
 import { Money, Moment, Id, Facts, type Fact, CopyBlock, CustomerLink } from '../parts/texts.tsx';
@@ -34,11 +34,10 @@ const erased = 'erased';
 /** Writes a text once, however often it is sent. */
 const useWriting = ({ merchantId, id }: PaymentDetails, again: () => void) => {
   const [text, setText] = useState('');
-  const add = useSend(graph.AddNote);
   const trimmed = text.trim();
   const key = useMemo(() => `note-${trimmed && crypto.randomUUID()}`, [trimmed]);
   const { isRunning, outcome, run } = useRun(async () => {
-    const came = await add({ merchantId, id, text: trimmed, key }, '');
+    const came = await send(graph.AddNote, { merchantId, id, text: trimmed, key }, '');
     if ('done' in came) setText('');
     again();
     return came;

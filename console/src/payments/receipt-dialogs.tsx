@@ -6,7 +6,7 @@ import { phoneOf, money } from '../format.ts';
 import { ActForm, PolicyForm, type Closable } from '../parts/act-form.tsx';
 import { CheckField, TextField } from '../parts/fields.tsx';
 import { Modal } from '../parts/modal.tsx';
-import { actOnce, useSend } from '../parts/outcome.tsx';
+import { actOnce, send } from '../parts/outcome.tsx';
 import { Failure, Skeleton } from '../parts/states.tsx';
 import { useAsk } from '../parts/use-ask.ts';
 import { closingWords as own } from '../words/receipts.ts';
@@ -151,7 +151,7 @@ const RefundForm = ({ payment, close, again, terms }: DialogProps & { readonly t
   const { currency } = payment;
   const form = useTyped(terms);
   const { amount, left, reason, receipt, recipient } = form;
-  const { title, consequence, isPending, isProposed, send } = useRefund(payment, amount);
+  const { title, consequence, isPending, isProposed, giveBack } = useRefund(payment, amount);
   const sum = money(amount, currency);
   const isReasoned = hasReason(reason, amount, isProposed);
   return (
@@ -162,7 +162,7 @@ const RefundForm = ({ payment, close, again, terms }: DialogProps & { readonly t
       isPending={isPending}
       close={close}
       again={again}
-      act={() => send(reason.trim(), receipt)}
+      act={() => giveBack(reason.trim(), receipt)}
     >
       <p className="quiet">{own.returnedText}</p>
       <Items legend={own.returned} typed={form.typed} currency={currency} set={form.setTyped} />
@@ -224,7 +224,6 @@ const ClosingForm = ({
       price: amountText(item.price, currency),
     })),
   );
-  const send = useSend(graph.CloseReceipt);
   const customer = readBuyer(to);
   const read = readItems(typed, (text) => readAmount(text, currency));
   const due = terms.amountCaptured - terms.amountRefunded;
@@ -245,7 +244,7 @@ const ClosingForm = ({
           items: [...(read?.items ?? [])],
         };
         return actOnce({ of: `closing/${paymentId}`, amount: due }, (key) =>
-          send({ merchantId, paymentId, receipt, key }, own.done),
+          send(graph.CloseReceipt, { merchantId, paymentId, receipt, key }, own.done),
         );
       }}
     >

@@ -2,7 +2,7 @@
 import { useState } from 'react';
 import * as graph from '../../../schema/generated/console.ts';
 import { ActForm, type Closable } from '../parts/act-form.tsx';
-import { useSend } from '../parts/outcome.tsx';
+import { send } from '../parts/outcome.tsx';
 import type { ObjectId } from '../parts/table.tsx';
 import { timelineWords as own } from '../words/timeline.ts';
 import { words } from '../words/words.ts';
@@ -17,14 +17,13 @@ export const ResendWebhookDialog = ({
   const newest = all.toReversed();
   const first = newest.find(({ status }) => status === 'failed') ?? newest[0];
   const [id, setId] = useState(first?.id ?? '');
-  const resend = useSend(graph.ResendDelivery);
   return (
     <ActForm
       title={own.resendWebhook}
       consequence={own.resendWebhookText}
       isReady={id !== ''}
       close={close}
-      act={() => resend({ merchantId, id }, words.delivery.resent)}
+      act={() => send(graph.ResendDelivery, { merchantId, id }, words.delivery.resent)}
     >
       <fieldset className="options">
         <legend>{own.which}</legend>
@@ -49,13 +48,10 @@ export const ResendWebhookDialog = ({
 };
 
 /** The act that sends a receipt again, which the cash register refused. */
-export const useReceiptResend = () => {
-  const resend = useSend(graph.ResendReceipt);
-  return ({ merchantId, id }: ObjectId) =>
-    ({
-      permission: 'receiptResend',
-      title: own.resendReceipt,
-      consequence: own.resendReceiptText,
-      act: () => resend({ merchantId, id }, own.receiptSent),
-    }) as const;
-};
+export const resendReceipt = ({ merchantId, id }: ObjectId) =>
+  ({
+    permission: 'receiptResend',
+    title: own.resendReceipt,
+    consequence: own.resendReceiptText,
+    act: () => send(graph.ResendReceipt, { merchantId, id }, own.receiptSent),
+  }) as const;

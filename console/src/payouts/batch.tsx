@@ -5,7 +5,7 @@ import * as graph from '../../../schema/generated/console.ts';
 import { useAddress } from '../address.ts';
 import { Button } from '../parts/button.tsx';
 import { ActButton, ActForm, type Closable } from '../parts/act-form.tsx';
-import { actOnce, type Outcome, useSend } from '../parts/outcome.tsx';
+import { actOnce, type Outcome, send } from '../parts/outcome.tsx';
 import { refusalOutcome } from '../parts/decide.tsx';
 import { offer } from '../parts/export-button.tsx';
 import { FileField, ShopPick, TextField } from '../parts/fields.tsx';
@@ -92,7 +92,6 @@ const digestOf = async ({ number, typed }: Line): Promise<string> => {
  * proposed twice, also when the dialog was closed in between.
  */
 const useLine = (merchantId: string, batchId: string) => {
-  const create = useSend(graph.CreateDraft);
   const { mode } = useAddress();
   return async (shopId: string, line: Line, purpose: string): Promise<Outcome> => {
     const of = `batch/${shopId}/${mode}/${await digestOf(line)}`;
@@ -100,7 +99,7 @@ const useLine = (merchantId: string, batchId: string) => {
     const asked = { merchantId, shopId, mode, input, recipientOf: null, batchId };
     const reason = line.reason || purpose || null;
     return actOnce({ of, amount: amountOf(line.typed) ?? 0 }, (key) =>
-      create({ ...asked, reason, key }, draftWords.proposedNow, (refusal) =>
+      send(graph.CreateDraft, { ...asked, reason, key }, draftWords.proposedNow, (refusal) =>
         refusalOutcome(draftWords, refusal),
       ),
     );
@@ -109,7 +108,7 @@ const useLine = (merchantId: string, batchId: string) => {
 
 /** Sends the lines one after another, until one has no answer. `end` receives what became of each. */
 const useSending = (merchantId: string, batchId: string, end: (line: Line, end: End) => void) => {
-  const send = useLine(merchantId, batchId);
+  const propose = useLine(merchantId, batchId);
   return async (
     shopId: string,
     lines: readonly Line[],
@@ -119,7 +118,7 @@ const useSending = (merchantId: string, batchId: string, end: (line: Line, end: 
     let refused = 0;
     for (const [index, line] of lines.entries()) {
       count(index + 1);
-      const outcome = await send(shopId, line, purpose);
+      const outcome = await propose(shopId, line, purpose);
       if ('unknown' in outcome) return outcome;
       if ('done' in outcome) {
         end(line, 'proposed');
@@ -205,7 +204,7 @@ const SendDialog = ({
   // The list under it is read anew when the banks come again: a line is known by its number.
   const good = new Set(lines.map(({ number }) => number));
   const left = sending.filter(({ number }) => good.has(number));
-  const send = useSending(merchantId, batchId, end);
+  const propose = useSending(merchantId, batchId, end);
   const sum = money(sumOf(sending), 'RUB');
   const itemsOf = (some: readonly Line[]) =>
     some.map(({ typed }) => ({ shopId, method: typed.method, amount: amountOf(typed) ?? 0 }));
@@ -215,7 +214,7 @@ const SendDialog = ({
       consequence={own.consequence(sending.length, sum, wrong)}
       isReady={shopId !== ''}
       close={close}
-      act={() => send(shopId, left, purpose.trim(), setDone)}
+      act={() => propose(shopId, left, purpose.trim(), setDone)}
     >
       <ShopPick label={words.columns.shop} shops={shops} value={shopId} set={choose} />
       <Available

@@ -2,13 +2,13 @@
  * The dialogs that decide a draft. They state the consequences; Enter in a field does not confirm.
  */
 import { useState } from 'react';
-import { useClient } from 'urql';
 import * as graph from '../../../schema/generated/console.ts';
 import { exactMoment, money } from '../format.ts';
 import { ActForm, type Closable } from '../parts/act-form.tsx';
 import { DecideActs, type DecideProps, type DraftRefusal } from '../parts/decide.tsx';
 import { TextField } from '../parts/fields.tsx';
-import { useSend } from '../parts/outcome.tsx';
+import { send } from '../parts/outcome.tsx';
+import { askOnce } from '../parts/use-ask.ts';
 import { Facts, Money } from '../parts/texts.tsx';
 import { draftWords as own } from '../words/drafts.ts';
 import { words } from '../words/words.ts';
@@ -49,7 +49,6 @@ const Asked = ({ draft }: { readonly draft: graph.DraftRowFragment }) => {
 /** Approves the draft. Its id is the idempotency key, so pressing twice pays once. */
 const ApproveDialog = ({ draft, refusal, close }: DialogProps) => {
   const [card, setCard] = useState('');
-  const approve = useSend(graph.ApproveDraft);
   const bank = useBankName(draft.recipient.bankId);
   const { merchantId, id, amount, currency, method, recipient } = draft;
   const digits = card.replaceAll(/\s/g, '');
@@ -62,7 +61,8 @@ const ApproveDialog = ({ draft, refusal, close }: DialogProps) => {
       isReady={isReady}
       close={close}
       act={() =>
-        approve(
+        send(
+          graph.ApproveDraft,
           { merchantId, id, cardPan: isCard ? digits : null },
           ({ payout }) => own.approvedNow(words.payout.statuses[payout.status]),
           refusal,
@@ -88,24 +88,21 @@ const ApproveDialog = ({ draft, refusal, close }: DialogProps) => {
 };
 
 export const DraftActs = (props: DecideProps<graph.DraftRowFragment>) => {
-  const client = useClient();
-  const send = useSend(graph.RejectDraft);
   const { draft } = props;
   const { merchantId, id } = draft;
-  const ask = () =>
-    client.query(graph.Draft, { merchantId, id }, { requestPolicy: 'network-only' }).toPromise();
   return (
     <DecideActs
       {...props}
       own={own}
-      statusNow={async () => (await ask()).data?.payoutDraft?.status}
+      statusNow={async () => (await askOnce(graph.Draft, { merchantId, id }))?.payoutDraft?.status}
       approve={(refusal) => ({
         permission: 'payoutDraftApprove',
         dialog: (close) => <ApproveDialog {...{ draft, refusal, close }} />,
       })}
       reject={{
         permission: 'payoutDraftReject',
-        act: (reason, refusal) => send({ merchantId, id, reason }, own.rejectedNow, refusal),
+        act: (reason, refusal) =>
+          send(graph.RejectDraft, { merchantId, id, reason }, own.rejectedNow, refusal),
       }}
     />
   );

@@ -15,11 +15,11 @@ import { words } from '../words/words.ts';
 import { DraftActs } from './draft-acts.tsx';
 import { recipientText } from './recipient.tsx';
 import { useState, type ReactNode } from 'react';
-import { useClient, type OperationResult } from 'urql';
+import { askOnce } from '../parts/use-ask.ts';
 import { reason_max_chars } from '../../../schema/limits.ts';
 import { ActForm, ActButton, type Closable } from '../parts/act-form.tsx';
 import { TextField } from '../parts/fields.tsx';
-import { useSend, type Outcome } from '../parts/outcome.tsx';
+import { send, type Outcome } from '../parts/outcome.tsx';
 import { Available } from './available.tsx';
 
 /*
@@ -54,34 +54,32 @@ const endsOf = (
   });
 
 /** Decides drafts in calls of a few, in their order, until one has no answer. */
-const useDeciding = (decision: Decision, merchantId: string) => {
-  const approve = useSend(graph.ApproveDrafts);
-  const reject = useSend(graph.RejectDrafts);
-  return async (
-    left: readonly Row[],
-    reason: string,
-    end: (ends: ReturnType<typeof endsOf>) => void,
-  ): Promise<Outcome> => {
-    let refused = 0;
-    const take = ({ decisions }: graph.DraftDecisionsFragment): string => {
-      const ends = endsOf(decisions);
-      refused += ends.filter(([, one]) => one !== 'decided').length;
-      end(ends);
-      return '';
-    };
-    for (let from = 0; from < left.length; from += call_rows) {
-      const ids = left.slice(from, from + call_rows).map(({ id }) => id);
-      const outcome = await (decision === 'approve'
-        ? approve({ merchantId, ids }, take)
-        : reject({ merchantId, ids, reason }, take));
-      if (!('done' in outcome)) return outcome;
-    }
-    const done = left.length - refused;
-    // What was decided stays so: only where nothing was, the form stands again.
-    if (refused === 0) return { done: own.done[decision](done) };
-    const text = own.partly[decision](done, refused);
-    return done === 0 ? { refused: text } : { done: text };
+const decideDrafts = async (
+  decision: Decision,
+  merchantId: string,
+  left: readonly Row[],
+  reason: string,
+  end: (ends: ReturnType<typeof endsOf>) => void,
+): Promise<Outcome> => {
+  let refused = 0;
+  const take = ({ decisions }: graph.DraftDecisionsFragment): string => {
+    const ends = endsOf(decisions);
+    refused += ends.filter(([, one]) => one !== 'decided').length;
+    end(ends);
+    return '';
   };
+  for (let from = 0; from < left.length; from += call_rows) {
+    const ids = left.slice(from, from + call_rows).map(({ id }) => id);
+    const outcome = await (decision === 'approve'
+      ? send(graph.ApproveDrafts, { merchantId, ids }, take)
+      : send(graph.RejectDrafts, { merchantId, ids, reason }, take));
+    if (!('done' in outcome)) return outcome;
+  }
+  const done = left.length - refused;
+  // What was decided stays so: only where nothing was, the form stands again.
+  if (refused === 0) return { done: own.done[decision](done) };
+  const text = own.partly[decision](done, refused);
+  return done === 0 ? { refused: text } : { done: text };
 };
 
 const columnsOfEnds = (decision: Decision, ends: Ends): readonly Column<Row>[] => [
@@ -119,7 +117,6 @@ const DecideDraftsDialog = ({
     .toSorted((one, other) => Date.parse(one.createdAt) - Date.parse(other.createdAt));
   const left = able.filter(({ id }) => ends.get(id) !== 'decided');
   const [first] = able;
-  const decide = useDeciding(decision, first?.merchantId ?? '');
   const columns = columnsOfEnds(decision, ends);
   const lines = (
     <div className="dialog-rows">
@@ -136,7 +133,9 @@ const DecideDraftsDialog = ({
       close={close}
       result={left.length > 0 && lines}
       act={() =>
-        decide(left, reason.trim(), (some) => setEnds((before) => new Map([...before, ...some])))
+        decideDrafts(decision, first?.merchantId ?? '', left, reason.trim(), (some) =>
+          setEnds((before) => new Map([...before, ...some])),
+        )
       }
     >
       {able.length < chosen.length && (
@@ -166,29 +165,19 @@ const page_rows = 200;
 const pages_max = 5;
 
 /** Loads the pending drafts of the list, whatever page it shows; null: there is no answer. */
-const usePending = (asked: Asked) => {
-  const client = useClient();
-  return async (): Promise<readonly Row[] | null> => {
-    const rows: Row[] = [];
-    let after: string | null = null;
-    for (let page = 0; page < pages_max; page += 1) {
-      const variables: graph.DraftsQueryVariables = {
-        ...asked,
-        status: ['pending'],
-        first: page_rows,
-        after,
-      };
-      const { data }: OperationResult<graph.DraftsQuery> = await client
-        .query(graph.Drafts, variables, { requestPolicy: 'network-only' })
-        .toPromise();
-      if (!data) return null;
-      const { nodes, pageInfo } = data.payoutDrafts;
-      rows.push(...nodes);
-      if (!pageInfo.hasNextPage) return rows;
-      after = pageInfo.endCursor;
-    }
-    return rows;
-  };
+const pendingOf = async (asked: Asked): Promise<readonly Row[] | null> => {
+  const rows: Row[] = [];
+  const pending: graph.DraftsQueryVariables = { ...asked, status: ['pending'], first: page_rows };
+  let after: string | null = null;
+  for (let page = 0; page < pages_max; page += 1) {
+    const data: graph.DraftsQuery | undefined = await askOnce(graph.Drafts, { ...pending, after });
+    if (!data) return null;
+    const { nodes, pageInfo }: graph.DraftsQuery['payoutDrafts'] = data.payoutDrafts;
+    rows.push(...nodes);
+    if (!pageInfo.hasNextPage) return rows;
+    after = pageInfo.endCursor;
+  }
+  return rows;
 };
 
 type Chosen = ReturnType<typeof useChosen<Row>>;
@@ -222,12 +211,11 @@ const ChosenDrafts = ({
   asked,
   again,
 }: Chosen & { readonly asked: Asked; readonly again: () => void }) => {
-  const load = usePending(asked);
   const [open, setOpen] = useState<Decision | null>(null);
   const [isLost, setLost] = useState(false);
   const rows = [...chosen.values()];
   const chooseAll = async (): Promise<void> => {
-    const all = await load();
+    const all = await pendingOf(asked);
     setLost(all === null);
     if (all) choose(all);
   };

@@ -5,7 +5,7 @@ import * as graph from '../../../schema/generated/console.ts';
 import { useAddress } from '../address.ts';
 import { Chips } from '../parts/filters.tsx';
 import { ActForm, type MerchantDialog } from '../parts/act-form.tsx';
-import { actOnce, type Outcome, useSend } from '../parts/outcome.tsx';
+import { actOnce, type Outcome, send } from '../parts/outcome.tsx';
 import { ChooseField, bankOptions } from './bank-field.tsx';
 import { ShopPick, TextField, useTyped, type Held } from '../parts/fields.tsx';
 import { refusalOutcome } from '../parts/decide.tsx';
@@ -118,7 +118,6 @@ const endOf = ({ phone, cardPan, accountNumber }: Typed): string =>
 /** The form's input, under one key until an answer arrives. */
 const useProposal = (merchantId: string) => {
   const { mode } = useAddress();
-  const create = useSend(graph.CreateDraft);
   return (shopId: string, typed: Typed, reason: string): Promise<Outcome> => {
     const recipientOf = typed.again || null;
     const input = inputOf(typed);
@@ -133,7 +132,9 @@ const useProposal = (merchantId: string) => {
     };
     const of = `draft/${shopId}/${mode}/${recipientOf ?? endOf(typed)}`;
     return actOnce({ of, amount: amountOf(typed) ?? 0 }, (key) =>
-      create({ ...asked, key }, own.proposedNow, (refusal) => refusalOutcome(own, refusal)),
+      send(graph.CreateDraft, { ...asked, key }, own.proposedNow, (refusal) =>
+        refusalOutcome(own, refusal),
+      ),
     );
   };
 };

@@ -1,7 +1,7 @@
 /** The recipient of a payout: in one line, and whole to who may see it; the audit log has each look. */
 import * as graph from '../../../schema/generated/console.ts';
 import { ActButton, OutcomeText, useRun } from '../parts/act-form.tsx';
-import { useSend } from '../parts/outcome.tsx';
+import { send } from '../parts/outcome.tsx';
 import type { ObjectId } from '../parts/table.tsx';
 import { useAsk } from '../parts/use-ask.ts';
 import { usePermission } from '../viewer.tsx';
@@ -11,9 +11,8 @@ import { words } from '../words/words.ts';
 /** The button, and what it has shown. `id`: of a payout or of a draft. */
 export const RevealAct = ({ merchantId, id }: ObjectId) => {
   const { granted } = usePermission('payoutRecipientReveal');
-  const reveal = useSend(graph.RevealRecipient);
   const { isRunning, outcome, run } = useRun(() =>
-    reveal({ merchantId, id }, (result) => {
+    send(graph.RevealRecipient, { merchantId, id }, (result) => {
       const { phone, accountNumber, inn } = result.recipient;
       const parts = [phone ?? accountNumber, inn && `${own.inn} ${inn}`];
       return parts.filter(Boolean).join(' · ');

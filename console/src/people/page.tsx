@@ -4,7 +4,7 @@ import { useAddress } from '../address.ts';
 import { AddBar, PolicyForm, useActs, type Closable } from '../parts/act-form.tsx';
 import { PickField, TextField, useTyped } from '../parts/fields.tsx';
 import { Listing } from '../parts/listing.tsx';
-import { useSend } from '../parts/outcome.tsx';
+import { send } from '../parts/outcome.tsx';
 import { Empty, OwnPage } from '../parts/states.tsx';
 import { type Column, Table } from '../parts/table.tsx';
 import { Moment } from '../parts/texts.tsx';
@@ -38,7 +38,6 @@ const InviteDialog = ({ close }: Closable) => {
     merchantId: mine ?? chosen,
   });
   const email = typed.email.trim();
-  const invite = useSend(graph.InvitePerson);
   return (
     <PolicyForm
       title={own.invite}
@@ -46,7 +45,12 @@ const InviteDialog = ({ close }: Closable) => {
       isReady={/^[^\s@]+@[^\s@]+$/.test(email)}
       close={close}
       isRepeated
-      act={() => invite({ ...typed, email }, ({ url }) => ({ done: own.invited, copy: url }))}
+      act={() =>
+        send(graph.InvitePerson, { ...typed, email }, ({ url }) => ({
+          done: own.invited,
+          copy: url,
+        }))
+      }
     >
       <TextField label={own.email} {...held('email')} hint={own.emailHint} />
       <PickField label={own.role} {...held('role')} options={optionsOf(words.person.roles)} />
@@ -72,7 +76,6 @@ const InvitationsPart = () => {
   const whose = useWhose();
   const mayInvite = usePermission('personInvite').granted;
   const { data, again } = useAsk(graph.Invitations, {}, !mayInvite || issuer !== null);
-  const withdraw = useSend(graph.WithdrawInvitation);
   const { button, dialog } = useActs(again);
   const column: Column<Invitation> = {
     name: words.columns.action,
@@ -81,7 +84,7 @@ const InvitationsPart = () => {
         permission: 'personInvitationWithdraw',
         title: own.withdraw,
         consequence: own.withdrawText(subject),
-        act: () => withdraw({ id }, own.withdrawn),
+        act: () => send(graph.WithdrawInvitation, { id }, own.withdrawn),
       }),
   };
   if (issuer !== null) return <p className="note">{own.issuer(new URL(issuer).host)}</p>;
@@ -122,7 +125,6 @@ const columnsOf = (): readonly Column<Row>[] => [
 
 const List = () => {
   const { data, error, again } = useAsk(graph.People, {});
-  const end = useSend(graph.EndSession);
   useFollow(again, { every_ms: look_ms });
   const whose = useWhose();
   const rows = data?.personSessions.filter((row) => whose === null || row.merchantId === whose);
@@ -140,7 +142,7 @@ const List = () => {
           permission: 'personSessionEnd',
           title: own.end,
           consequence: own.endText(subject),
-          act: () => end({ id }, own.ended),
+          act: () => send(graph.EndSession, { id }, own.ended),
         })}
         empty={<Empty title={own.none} />}
       />

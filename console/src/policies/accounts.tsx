@@ -1,7 +1,7 @@
 /** A merchant's own accounts at acquirers; their secrets are never shown. */
 import * as graph from '../../../schema/generated/console.ts';
 import { PolicyForm } from '../parts/act-form.tsx';
-import { useSend } from '../parts/outcome.tsx';
+import { send } from '../parts/outcome.tsx';
 import { Listing } from '../parts/listing.tsx';
 import { Empty } from '../parts/states.tsx';
 import { Status, Moment } from '../parts/texts.tsx';
@@ -29,8 +29,6 @@ const columnsOf = (): readonly Column<Row>[] => [
 
 export const AccountsPart = ({ merchantId }: { readonly merchantId: string }) => {
   const { data, error, again } = useAsk(graph.Accounts, { merchantId });
-  const set = useSend(graph.SetAccount);
-  const remove = useSend(graph.RemoveAccount);
   const rows = data?.bankAccounts.map((row) => ({
     ...row,
     id: `${row.connector} ${row.purpose} ${row.account}`,
@@ -52,7 +50,7 @@ export const AccountsPart = ({ merchantId }: { readonly merchantId: string }) =>
           account: { label: own.account },
           secret: { label: own.secret, hint: own.secretHint, isSecret: true },
         },
-        act: (typed) => set({ merchantId, ...typed }, own.done),
+        act: (typed) => send(graph.SetAccount, { merchantId, ...typed }, own.done),
       }}
       actOf={({ active, connector, purpose }) =>
         active && {
@@ -61,7 +59,7 @@ export const AccountsPart = ({ merchantId }: { readonly merchantId: string }) =>
           Form: PolicyForm,
           title: own.accountRemove,
           consequence: own.accountRemoveText,
-          act: () => remove({ merchantId, connector, purpose }, own.done),
+          act: () => send(graph.RemoveAccount, { merchantId, connector, purpose }, own.done),
         }
       }
       empty={<Empty title={own.accountsEmpty} />}

@@ -2,7 +2,7 @@
 import * as graph from '../../../schema/generated/console.ts';
 import { PolicyForm } from '../parts/act-form.tsx';
 import { Listing, usePage } from '../parts/listing.tsx';
-import { useSend } from '../parts/outcome.tsx';
+import { send } from '../parts/outcome.tsx';
 import { Empty } from '../parts/states.tsx';
 import type { Column } from '../parts/table.tsx';
 import { Moment } from '../parts/texts.tsx';
@@ -23,8 +23,6 @@ const columnsOf = (): readonly Column<Row>[] => [
 export const BlocksPart = () => {
   const merchantId = useWhose();
   const asked = usePage(graph.Blocks, { merchantId });
-  const add = useSend(graph.AddBlock);
-  const remove = useSend(graph.RemoveBlock);
   return (
     <>
       {merchantId === null && <p className="quiet">{own.ofAll}</p>}
@@ -44,14 +42,14 @@ export const BlocksPart = () => {
             value: { label: own.value, hint: own.valueHint },
             reason: { label: words.columns.reason },
           },
-          act: (typed) => add({ merchantId, ...typed }, own.done),
+          act: (typed) => send(graph.AddBlock, { merchantId, ...typed }, own.done),
         }}
         actOf={({ merchantId: owner, id }) => ({
           permission: 'blockEntryRemove',
           Form: PolicyForm,
           title: own.blockRemove,
           consequence: own.blockRemoveText,
-          act: () => remove({ merchantId: owner, id }, own.done),
+          act: () => send(graph.RemoveBlock, { merchantId: owner, id }, own.done),
         })}
         empty={<Empty title={own.blocksEmpty} />}
       />
@@ -70,8 +68,6 @@ const wordColumns = (): readonly Column<ForbiddenWord>[] => [
 ];
 
 export const ForbiddenPart = () => {
-  const add = useSend(graph.ForbidWord);
-  const remove = useSend(graph.AllowWord);
   return (
     <>
       <p className="quiet">{own.wordsText}</p>
@@ -89,14 +85,14 @@ export const ForbiddenPart = () => {
             word: { label: own.word, hint: own.wordHint },
             reason: { label: words.columns.reason },
           },
-          act: (typed) => add(typed, own.done),
+          act: (typed) => send(graph.ForbidWord, typed, own.done),
         }}
         actOf={({ id, word }) => ({
           permission: 'forbiddenPurposeRemove',
           Form: PolicyForm,
           title: own.wordRemove,
           consequence: own.wordRemoveText(word),
-          act: () => remove({ id }, own.done),
+          act: () => send(graph.AllowWord, { id }, own.done),
         })}
         empty={<Empty title={own.wordsEmpty} />}
       />

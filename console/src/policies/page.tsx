@@ -9,7 +9,7 @@ import { BlocksPart, ForbiddenPart } from './blocks.tsx';
 import { RatesPart } from './rates.tsx';
 import { RoutesPart } from './routes.tsx';
 import * as graph from '../../../schema/generated/console.ts';
-import { useSend } from '../parts/outcome.tsx';
+import { send } from '../parts/outcome.tsx';
 import { Listing, usePage } from '../parts/listing.tsx';
 import { Empty } from '../parts/states.tsx';
 import type { Column } from '../parts/table.tsx';
@@ -31,7 +31,6 @@ const rateOf = ({ currency, usdt }: Readonly<Record<'currency' | 'usdt', string>
 });
 
 const ExchangePart = () => {
-  const set = useSend(graph.SetExchangeRate);
   return (
     <Listing
       name="exchange"
@@ -51,7 +50,7 @@ const ExchangePart = () => {
           const { currency, usdt } = rateOf(typed);
           return /^[A-Z]{3}$/.test(currency) && /^\d+(\.\d+)?$/.test(usdt);
         },
-        act: (typed) => set(rateOf(typed), own.done),
+        act: (typed) => send(graph.SetExchangeRate, rateOf(typed), own.done),
       }}
       empty={<Empty title={own.exchangeEmpty} />}
     />

@@ -2,7 +2,7 @@
 import * as graph from '../../../schema/generated/console.ts';
 import { readAmount } from '../amounts.ts';
 import { percent, plainMoment, fromZoneField } from '../format.ts';
-import { useSend } from '../parts/outcome.tsx';
+import { send } from '../parts/outcome.tsx';
 import {
   DateField,
   PickField,
@@ -67,7 +67,6 @@ const HoldsFor = (of: Held<string>) => {
 const nothingTyped = { shopId: '', method: 'cards' as graph.RatedMethod, text: '', from: '' };
 
 const SetDialog = ({ merchantId, close }: MerchantDialog<string | null>) => {
-  const set = useSend(graph.SetRate);
   const { typed, held } = useTyped(nothingTyped);
   const { shopId, method, text, from } = typed;
   // A percentage with two digits is as many basis points as an amount has kopecks.
@@ -83,7 +82,8 @@ const SetDialog = ({ merchantId, close }: MerchantDialog<string | null>) => {
       isReady={isReady}
       close={close}
       act={() =>
-        set(
+        send(
+          graph.SetRate,
           {
             merchantId,
             shopId: shopId || null,

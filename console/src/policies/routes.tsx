@@ -1,7 +1,7 @@
 /** Which acquirer serves which operation of a merchant's shops in live mode. */
 import * as graph from '../../../schema/generated/console.ts';
 import { PolicyForm } from '../parts/act-form.tsx';
-import { useSend } from '../parts/outcome.tsx';
+import { send } from '../parts/outcome.tsx';
 import { Listing, usePage } from '../parts/listing.tsx';
 import { Empty } from '../parts/states.tsx';
 import { Status } from '../parts/texts.tsx';
@@ -36,8 +36,6 @@ const columnsOf = (shops: Shops): readonly Column<Row>[] => [
 export const RoutesPart = ({ merchantId }: { readonly merchantId: string }) => {
   const shops = useShops();
   const asked = usePage(graph.Routes, { merchantId });
-  const set = useSend(graph.SetRoute);
-  const remove = useSend(graph.RemoveRoute);
   return (
     <Listing
       name="routes"
@@ -64,7 +62,11 @@ export const RoutesPart = ({ merchantId }: { readonly merchantId: string }) => {
         },
         fits: ({ priority }) => Number.isInteger(Number(priority)),
         act: (typed) =>
-          set({ merchantId, active: true, ...typed, priority: Number(typed.priority) }, own.done),
+          send(
+            graph.SetRoute,
+            { merchantId, active: true, ...typed, priority: Number(typed.priority) },
+            own.done,
+          ),
       }}
       actOf={({ id }) => ({
         permission: 'bankRouteRemove',
@@ -72,7 +74,7 @@ export const RoutesPart = ({ merchantId }: { readonly merchantId: string }) => {
         Form: PolicyForm,
         title: own.routeRemove,
         consequence: own.routeRemoveText,
-        act: () => remove({ merchantId, id }, own.done),
+        act: () => send(graph.RemoveRoute, { merchantId, id }, own.done),
       })}
       empty={<Empty title={own.routesEmpty} text={own.routesEmptyText} />}
     />

@@ -13,7 +13,7 @@ import {
 } from '../parts/table.tsx';
 import { PaymentDrawer } from '../payments/shown.tsx';
 import { NoRows, RangeFilters, ManyChips, useNarrowing, useShopFilter } from '../parts/filters.tsx';
-import { useReceiptResend } from '../payments/resend-dialogs.tsx';
+import { resendReceipt } from '../payments/resend-dialogs.tsx';
 import { receiptWords as own } from '../words/receipts.ts';
 import { words } from '../words/words.ts';
 
@@ -23,11 +23,10 @@ const look_ms = 10_000;
 
 const Resend = ({ receipt, again }: { readonly receipt: Row; readonly again: () => void }) => {
   const { button, dialog } = useActs(again);
-  const resend = useReceiptResend();
   if (receipt.status !== 'failed' && dialog === null) return null;
   return (
     <>
-      {button(resend(receipt))}
+      {button(resendReceipt(receipt))}
       {dialog}
     </>
   );

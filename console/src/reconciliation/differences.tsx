@@ -8,7 +8,7 @@ import { ChosenChip, NoRows, ResolvedChips } from '../parts/filters.tsx';
 import { ActButton, ActForm, type Closable } from '../parts/act-form.tsx';
 import { TextField } from '../parts/fields.tsx';
 import { Listing, usePage } from '../parts/listing.tsx';
-import { type Outcome, toldBy, useSend } from '../parts/outcome.tsx';
+import { type Outcome, toldBy, send } from '../parts/outcome.tsx';
 import { useChosen, type Column } from '../parts/table.tsx';
 import { Id, Moment, ObjectLink } from '../parts/texts.tsx';
 import { reconciliationWords as own } from '../words/reconciliation.ts';
@@ -120,10 +120,13 @@ export const ResolveDialog = ({
 }: Closable & { readonly rows: readonly Difference[] }) => {
   const [note, setNote] = useState('');
   const [done, setDone] = useState(0);
-  const resolve = useSend(graph.ResolveDifference);
   const act = async (): Promise<Outcome> => {
     for (const [index, { id, merchantId }] of rows.entries()) {
-      const outcome = await resolve({ merchantId, id, note: note.trim() }, '');
+      const outcome = await send(
+        graph.ResolveDifference,
+        { merchantId, id, note: note.trim() },
+        '',
+      );
       if (!('done' in outcome)) return { refused: own.partly(index, rows.length, toldBy(outcome)) };
       setDone(index + 1);
     }

@@ -5,7 +5,7 @@ import { useAddress } from '../address.ts';
 import { wholeNumber, fromZoneField, startOfDay, toZoneField, money } from '../format.ts';
 import { ActForm, type Closable } from '../parts/act-form.tsx';
 import { DateField, FileField, PickField } from '../parts/fields.tsx';
-import { type Outcome, toldBy, useSend } from '../parts/outcome.tsx';
+import { type Outcome, toldBy, send } from '../parts/outcome.tsx';
 import { NoTable, readTable, type Rows, type Row } from '../parts/table-file.ts';
 import { reconciliationWords as own } from '../words/reconciliation.ts';
 import { sharedWords } from '../words/shared.ts';
@@ -137,25 +137,24 @@ const ReadLines = ({ known: { lines, mistakes } }: { readonly known: Known }) =>
 
 /** Sends all parts in order, then starts the matching. */
 const useUpload = () => {
-  const open = useSend(graph.OpenRun);
-  const add = useSend(graph.AddPart);
-  const match = useSend(graph.MatchRun);
   const [done, setDone] = useState('');
-  const send = async ({ name, lines, ...asked }: Registry): Promise<Outcome> => {
+  const upload = async ({ name, lines, ...asked }: Registry): Promise<Outcome> => {
     const parts = partsOf(lines);
     const reference = await referenceOf(name, parts);
     let runId = '';
-    let outcome = await open({ ...asked, reference }, ({ id }) => (runId = id));
+    let outcome = await send(graph.OpenRun, { ...asked, reference }, ({ id }) => (runId = id));
     for (const [index, csv] of parts.entries()) {
       if (!('done' in outcome)) break;
       setDone(own.progress(index + 1, parts.length));
-      outcome = await add({ runId, part: index + 1, csv }, '');
+      outcome = await send(graph.AddPart, { runId, part: index + 1, csv }, '');
     }
     if ('done' in outcome)
-      outcome = await match({ runId }, (run) => own.uploaded(wholeNumber(run.lines)));
+      outcome = await send(graph.MatchRun, { runId }, (run) =>
+        own.uploaded(wholeNumber(run.lines)),
+      );
     return 'done' in outcome ? outcome : { refused: `${toldBy(outcome)} ${own.stopped}` };
   };
-  return { done, send };
+  return { done, upload };
 };
 
 // What the columns of a registry are, said by a person where their names do not tell.
@@ -216,7 +215,7 @@ const ColumnChoice = ({
 
 export const UploadDialog = ({ close }: Closable) => {
   const { mode } = useAddress();
-  const { done, send } = useUpload();
+  const { done, upload } = useUpload();
   const [taken, setTaken] = useState<Taken | null>(null);
   const [connector, setConnector] = useState<Connector>(connectorsIn[mode][0]);
   const [chosen, setChosen] = useState<Chosen | null>(null);
@@ -229,7 +228,7 @@ export const UploadDialog = ({ close }: Closable) => {
   const days = { ...daysOf(lines), ...typed };
   const act = (): Promise<Outcome> => {
     const span = { since: startOf(days.since), until: startOf(days.until) };
-    return send({ name: taken?.name ?? '', lines, connector, mode, ...span });
+    return upload({ name: taken?.name ?? '', lines, connector, mode, ...span });
   };
   return (
     <ActForm

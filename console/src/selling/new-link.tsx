@@ -5,7 +5,7 @@ import * as graph from '../../../schema/generated/console.ts';
 import { useAddress } from '../address.ts';
 import { readAmount } from '../amounts.ts';
 import { CheckField, PickField, TextField, useTyped } from '../parts/fields.tsx';
-import { useSend } from '../parts/outcome.tsx';
+import { send } from '../parts/outcome.tsx';
 import { PolicyForm, type Again } from '../parts/act-form.tsx';
 import { sellingWords as own } from '../words/selling.ts';
 import { words } from '../words/words.ts';
@@ -135,7 +135,6 @@ const Dialog = ({ shops, close }: { readonly shops: Shops; readonly close: () =>
   const key = useKey();
   const [shop, setShop] = useState(shops[0]);
   const { typed, held } = useTyped(nothingTyped);
-  const make = useSend(graph.MakeLink);
   const input = inputOf(typed, shop.receiptsRequired, own.item);
   // Fixed when the dialog opens: a repeated call is the same one.
   const [opened_ms] = useState(() => Date.now());
@@ -148,7 +147,8 @@ const Dialog = ({ shops, close }: { readonly shops: Shops; readonly close: () =>
       close={close}
       isRepeated
       act={() =>
-        make(
+        send(
+          graph.MakeLink,
           {
             merchantId: shop.merchantId,
             shopId: shop.id,

@@ -5,7 +5,7 @@ import { useAddress } from '../address.ts';
 import { readAmount } from '../amounts.ts';
 import { ActForm } from '../parts/act-form.tsx';
 import { CheckField, PickField, TextField, useTyped } from '../parts/fields.tsx';
-import { useSend } from '../parts/outcome.tsx';
+import { send } from '../parts/outcome.tsx';
 import { ObjectLink } from '../parts/texts.tsx';
 import { sellingWords as own } from '../words/selling.ts';
 import { optionsOf } from '../words/table.ts';
@@ -63,7 +63,6 @@ const Dialog = ({ shops, close }: { readonly shops: Shops; readonly close: () =>
   const [shop, setShop] = useState(shops[0]);
   const { typed, held } = useTyped(initial);
   const [made, setMade] = useState<Made | null>(null);
-  const make = useSend(graph.MakeTestPayment);
   const price = readAmount(typed.amount, currency) ?? 0;
   const item = { description: own.item, price };
   const given = receiptInput(typed.receipt, shop.receiptsRequired, item);
@@ -76,7 +75,8 @@ const Dialog = ({ shops, close }: { readonly shops: Shops; readonly close: () =>
       isRepeated
       result={made && <MadePayment made={made} />}
       act={() =>
-        make(
+        send(
+          graph.MakeTestPayment,
           {
             merchantId: shop.merchantId,
             shopId: shop.id,

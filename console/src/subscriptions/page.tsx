@@ -12,7 +12,7 @@ import {
   NoRows,
 } from '../parts/filters.tsx';
 import { Listing, usePage } from '../parts/listing.tsx';
-import { useSend } from '../parts/outcome.tsx';
+import { send } from '../parts/outcome.tsx';
 import { amountColumn, type Column, objectKey, statusColumn } from '../parts/table.tsx';
 import { Tabs, useTab } from '../parts/tabs.tsx';
 import { Moment, Id, PageHead, CustomerLink } from '../parts/texts.tsx';
@@ -151,7 +151,6 @@ export const TokenTable = ({
   empty,
 }: Pick<Parameters<typeof Listing<Token>>[0], 'asked' | 'empty'>) => {
   const { search } = useAddress();
-  const cancel = useSend(graph.CancelToken);
   return (
     <Listing
       name="tokens"
@@ -166,7 +165,7 @@ export const TokenTable = ({
           consequence: own.endTokenText,
           fields: { reason: { label: words.columns.reason, hint: own.reasonHint } },
           act: ({ reason }: { readonly reason: string }) =>
-            cancel({ merchantId, id, reason }, own.tokenEnded),
+            send(graph.CancelToken, { merchantId, id, reason }, own.tokenEnded),
         }
       }
       openKey={search.open?.split('/')[1] ?? null}

@@ -22,7 +22,7 @@ import { words } from '../words/words.ts';
 import { wholeUnits } from '../format.ts';
 import { reason_max_chars } from '../../../schema/limits.ts';
 import { useActs, type Again } from '../parts/act-form.tsx';
-import { useSend } from '../parts/outcome.tsx';
+import { send } from '../parts/outcome.tsx';
 
 type SubscriptionDetails = NonNullable<graph.SubscriptionQuery['billingSubscription']>;
 
@@ -31,9 +31,6 @@ const SubscriptionActs = ({
   again,
 }: Again & { readonly subscription: SubscriptionDetails }) => {
   const { button, dialog } = useActs(again);
-  const pause = useSend(graph.PauseSubscription);
-  const resume = useSend(graph.ResumeSubscription);
-  const cancel = useSend(graph.CancelSubscription);
   if (status === 'cancelled') return null;
   const text = { label: words.columns.reason, hint: own.reasonHint };
   return (
@@ -44,7 +41,12 @@ const SubscriptionActs = ({
           title: own.pause,
           consequence: own.pauseText,
           fields: { reason: { ...text, maxLength: reason_max_chars, isOptional: true } },
-          act: ({ reason }) => pause({ merchantId, id, reason: reason || null }, own.pausedNow),
+          act: ({ reason }) =>
+            send(
+              graph.PauseSubscription,
+              { merchantId, id, reason: reason || null },
+              own.pausedNow,
+            ),
         })}
       {status === 'paused' &&
         button({
@@ -52,14 +54,15 @@ const SubscriptionActs = ({
           isMain: true,
           title: own.resume,
           consequence: own.resumeText,
-          act: () => resume({ merchantId, id }, own.resumed),
+          act: () => send(graph.ResumeSubscription, { merchantId, id }, own.resumed),
         })}
       {button({
         permission: 'subscriptionCancel',
         title: own.cancel,
         consequence: own.cancelText,
         fields: { reason: text },
-        act: ({ reason }) => cancel({ merchantId, id, reason }, own.cancelled),
+        act: ({ reason }) =>
+          send(graph.CancelSubscription, { merchantId, id, reason }, own.cancelled),
       })}
       {dialog}
     </div>

@@ -5,7 +5,7 @@ import { duration, prettyJson } from '../format.ts';
 import { Chips } from '../parts/filters.tsx';
 import { ActButton, useRun } from '../parts/act-form.tsx';
 import { Drawer } from '../parts/modal.tsx';
-import { toldBy, useSend } from '../parts/outcome.tsx';
+import { toldBy, send } from '../parts/outcome.tsx';
 import { Empty, Failure, Skeleton } from '../parts/states.tsx';
 import { Status, tones, CopyBlock, Id, Moment } from '../parts/texts.tsx';
 import { useAsk } from '../parts/use-ask.ts';
@@ -171,10 +171,9 @@ const Reproduce = ({ request, url }: { readonly request: Request; readonly url: 
 );
 
 const Found = ({ delivery, again }: { readonly delivery: Row; readonly again: () => void }) => {
-  const resend = useSend(graph.ResendDelivery);
   const { merchantId, id, status, request } = delivery;
   const { isRunning, outcome, run } = useRun(async () => {
-    const came = await resend({ merchantId, id }, words.delivery.resent);
+    const came = await send(graph.ResendDelivery, { merchantId, id }, words.delivery.resent);
     again();
     return came;
   });

@@ -10,7 +10,7 @@ import {
   type MerchantDialog,
 } from '../parts/act-form.tsx';
 import { CheckList, PickField, ShopPick, TextField, type Held } from '../parts/fields.tsx';
-import { type Outcome, useSend } from '../parts/outcome.tsx';
+import { type Outcome, send } from '../parts/outcome.tsx';
 import { settingsWords as own } from '../words/merchant-settings.ts';
 import { sharedWords } from '../words/shared.ts';
 import { optionsOf } from '../words/table.ts';
@@ -63,7 +63,6 @@ export const AddEndpointDialog = ({
   const [url, setUrl] = useState('https://');
   const [events, setEvents] = useState<readonly graph.WebhookEvent[]>([]);
   const [signature, setSignature] = useState<graph.WebhookSignature>('v2');
-  const add = useSend(graph.AddEndpoint);
   const { merchantId } = shops[0];
   return (
     <PolicyForm
@@ -73,10 +72,14 @@ export const AddEndpointDialog = ({
       close={close}
       isRepeated
       act={() =>
-        add({ merchantId, shopId, url, events: [...events], signature }, (result) => ({
-          done: words.merchants.endpointSecret,
-          copy: signature === 'standard' ? result.standardSecret : result.secret,
-        }))
+        send(
+          graph.AddEndpoint,
+          { merchantId, shopId, url, events: [...events], signature },
+          (result) => ({
+            done: words.merchants.endpointSecret,
+            copy: signature === 'standard' ? result.standardSecret : result.secret,
+          }),
+        )
       }
     >
       {shops.length > 1 && (
@@ -93,7 +96,6 @@ const EditDialog = ({ merchantId, endpoint, close }: DialogProps) => {
   const [url, setUrl] = useState(endpoint.url);
   const [events, setEvents] = useState<readonly graph.WebhookEvent[]>(endpoint.events);
   const [signature, setSignature] = useState(endpoint.signature);
-  const save = useSend(graph.ChangeEndpoint);
   const { id } = endpoint;
   return (
     <PolicyForm
@@ -101,7 +103,13 @@ const EditDialog = ({ merchantId, endpoint, close }: DialogProps) => {
       consequence={own.editText}
       isReady={URL.canParse(url)}
       close={close}
-      act={() => save({ merchantId, id, url, events: [...events], signature }, own.done)}
+      act={() =>
+        send(
+          graph.ChangeEndpoint,
+          { merchantId, id, url, events: [...events], signature },
+          own.done,
+        )
+      }
     >
       <TextField label={words.columns.address} value={url} set={setUrl} />
       <EventsField value={events} set={setEvents} />
@@ -166,10 +174,6 @@ export const EndpointActs = ({
   children,
 }: Omit<DialogProps, 'close'> & Again & { readonly children?: ReactNode }) => {
   const { button, dialog } = useActs(again);
-  const enable = useSend(graph.EnableEndpoint);
-  const disable = useSend(graph.DisableEndpoint);
-  const rotate = useSend(graph.RotateEndpointSecret);
-  const remove = useSend(graph.DeleteEndpoint);
   const { id, url, active, signature } = endpoint;
   return (
     <div className="acts">
@@ -185,13 +189,16 @@ export const EndpointActs = ({
         Form: PolicyForm,
         consequence: active ? own.disableText : own.enableText,
         act: () =>
-          active ? disable({ merchantId, id }, own.done) : enable({ merchantId, id }, own.done),
+          active
+            ? send(graph.DisableEndpoint, { merchantId, id }, own.done)
+            : send(graph.EnableEndpoint, { merchantId, id }, own.done),
       })}
       {button({
         permission: 'webhookEndpointSecretRotate',
         ...rotateAct(
           url,
-          (overlapHours, show) => rotate({ merchantId, id, overlapHours }, show),
+          (overlapHours, show) =>
+            send(graph.RotateEndpointSecret, { merchantId, id, overlapHours }, show),
           signature === 'standard',
         ),
       })}
@@ -200,7 +207,7 @@ export const EndpointActs = ({
         title: own.remove,
         Form: PolicyForm,
         consequence: `${url}. ${own.removeText}`,
-        act: () => remove({ merchantId, id }, own.done),
+        act: () => send(graph.DeleteEndpoint, { merchantId, id }, own.done),
       })}
       {dialog}
     </div>

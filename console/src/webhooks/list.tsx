@@ -13,7 +13,7 @@ import { RangeFilters, ManyChips } from '../parts/filters.tsx';
 import { useWhose } from '../parts/whose.tsx';
 import { keysOf } from '../words/table.ts';
 import { words } from '../words/words.ts';
-import { toldBy, useSend, type Outcome } from '../parts/outcome.tsx';
+import { toldBy, send, type Outcome } from '../parts/outcome.tsx';
 import { countText, duration, shortPercent, wholeNumber } from '../format.ts';
 import { ActButton, AddBar, useActs, useRun } from '../parts/act-form.tsx';
 import { webhookWords as own } from '../words/webhooks.ts';
@@ -54,25 +54,26 @@ const Health = ({ health }: Pick<Endpoint, 'health'>) => {
 /** What the buttons do at once: a sample event, and the pending deliveries; the outcome in words. */
 const useAtOnce = (merchantId: string, id: string, again: () => void) => {
   const [said, say] = useState('');
-  const send = useSend(graph.TestEndpoint);
-  const retryPending = useSend(graph.RetryPending);
   const told = (outcome: Outcome): Outcome => {
     say(toldBy(outcome));
     return outcome;
   };
   const test = useRun(async () => {
     say(own.testing);
-    const outcome = await send({ merchantId, id }, ({ status, fault, durationMs }) =>
-      status === null
-        ? own.noAnswer(own.faults[fault ?? 'other'])
-        : own.answered(status, duration(durationMs)),
+    const outcome = await send(
+      graph.TestEndpoint,
+      { merchantId, id },
+      ({ status, fault, durationMs }) =>
+        status === null
+          ? own.noAnswer(own.faults[fault ?? 'other'])
+          : own.answered(status, duration(durationMs)),
     );
     return told(outcome);
   });
   const retry = useRun(async () => {
     let count = 0;
     for (let hasMore = true; ;) {
-      const outcome = await retryPending({ merchantId, endpointId: id }, (result) => {
+      const outcome = await send(graph.RetryPending, { merchantId, endpointId: id }, (result) => {
         count += result.count;
         ({ hasMore } = result);
         return own.retried(wholeNumber(count));

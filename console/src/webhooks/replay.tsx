@@ -5,7 +5,7 @@ import { useAddress } from '../address.ts';
 import { fromZoneField, startOfDay, toZoneField, wholeNumber } from '../format.ts';
 import { Button } from '../parts/button.tsx';
 import { Modal } from '../parts/modal.tsx';
-import { refusalOf, refusedBy, toldBy, useSend } from '../parts/outcome.tsx';
+import { refusalOf, refusedBy, toldBy, send } from '../parts/outcome.tsx';
 import { useAsk } from '../parts/use-ask.ts';
 import { webhookWords as own } from '../words/webhooks.ts';
 import { words } from '../words/words.ts';
@@ -39,7 +39,6 @@ type State =
   | { readonly kind: 'refused'; readonly message: string };
 
 const useReplay = (failed: Failed, since: string) => {
-  const resend = useSend(graph.ResendFailed);
   const [state, setState] = useState<State>({ kind: 'asked' });
   const isStopped = useRef(false);
   useEffect(() => () => void (isStopped.current = true), []);
@@ -47,11 +46,15 @@ const useReplay = (failed: Failed, since: string) => {
     let sent = 0;
     for (let hasMore = true; ;) {
       setState({ kind: 'running', sent });
-      const outcome = await resend({ ...failed, since, limit: part_rows }, (result) => {
-        sent += result.count;
-        ({ hasMore } = result);
-        return '';
-      });
+      const outcome = await send(
+        graph.ResendFailed,
+        { ...failed, since, limit: part_rows },
+        (result) => {
+          sent += result.count;
+          ({ hasMore } = result);
+          return '';
+        },
+      );
       if (!('done' in outcome)) return setState({ kind: 'refused', message: toldBy(outcome) });
       if (!hasMore) return setState({ kind: 'finished', sent });
       if (isStopped.current) return setState({ kind: 'stopped', sent });
