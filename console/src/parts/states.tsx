@@ -1,5 +1,5 @@
 /** What stands where a screen has no rows: the reason and one next step, or that they are loading. */
-import { type ReactNode, useEffect, useState } from 'react';
+import { type ReactNode, useEffect } from 'react';
 import { useSettings } from '../settings.ts';
 import { outcomeWords } from '../words/outcome.ts';
 import { words } from '../words/words.ts';
@@ -70,24 +70,14 @@ export const Empty = ({
   );
 };
 
-const useDelayed = (delay_ms: number): boolean => {
-  const [isOver, setOver] = useState(false);
-  useEffect(() => {
-    const timer = setTimeout(() => setOver(true), delay_ms);
-    return () => clearTimeout(timer);
-  }, [delay_ms]);
-  return isOver;
-};
-
-/** Placeholder rows of the right height while the first page loads; not for short waits. */
-export const Skeleton = () => {
-  const isShown = useDelayed(150);
-  return (
-    <div className="skeleton" aria-busy="true" aria-label={words.acts.running} role="status">
-      {isShown && Array.from({ length: 8 }, (_, index) => <div key={index} />)}
-    </div>
-  );
-};
+/** Placeholder rows of the right height while the first page loads; the style delays them. */
+export const Skeleton = () => (
+  <div className="skeleton" aria-busy="true" aria-label={words.acts.running} role="status">
+    {Array.from({ length: 8 }, (_, index) => (
+      <div key={index} />
+    ))}
+  </div>
+);
 
 /** A screen of those who have the permission; others are told who has it. */
 export const OwnPage = ({
