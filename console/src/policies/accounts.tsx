@@ -14,16 +14,19 @@ import { words } from '../words/words.ts';
 
 type Row = graph.AccountsQuery['bankAccounts'][number];
 
+/** Whether it is used. */
+export const activeColumn = (): Column<{ readonly active: boolean }> => ({
+  name: words.columns.status,
+  cell: ({ active }) => (
+    <Status tone={active ? 'good' : 'over'}>{active ? own.on : own.off}</Status>
+  ),
+});
+
 const columnsOf = (): readonly Column<Row>[] => [
   { name: own.connector, cell: ({ connector }) => <code>{connector}</code> },
   { name: own.account, cell: ({ account }) => account },
   { name: own.purpose, isWide: true, cell: ({ purpose }) => own.purposes[purpose] },
-  {
-    name: words.columns.status,
-    cell: ({ active }) => (
-      <Status tone={active ? 'good' : 'over'}>{active ? own.on : own.off}</Status>
-    ),
-  },
+  activeColumn(),
   { name: own.since, isWide: true, cell: ({ changedAt }) => <Moment at={changedAt} /> },
 ];
 

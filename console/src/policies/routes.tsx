@@ -4,9 +4,9 @@ import { PolicyForm } from '../parts/act-form.tsx';
 import { send } from '../parts/outcome.tsx';
 import { Listing, usePage } from '../parts/listing.tsx';
 import { Empty } from '../parts/states.tsx';
-import { Status } from '../parts/texts.tsx';
 import type { Column } from '../parts/table.tsx';
 import { useShops } from '../parts/filters.tsx';
+import { activeColumn } from './accounts.tsx';
 import { policyWords as own } from '../words/policies.ts';
 import { sharedWords } from '../words/shared.ts';
 import { optionsOf } from '../words/table.ts';
@@ -25,12 +25,7 @@ const columnsOf = (shops: Shops): readonly Column<Row>[] => [
     isWide: true,
     cell: ({ shopId }) => shops.find(({ id }) => id === shopId)?.name ?? shopId,
   },
-  {
-    name: words.columns.status,
-    cell: ({ active }) => (
-      <Status tone={active ? 'good' : 'over'}>{active ? own.on : own.off}</Status>
-    ),
-  },
+  activeColumn(),
 ];
 
 export const RoutesPart = ({ merchantId }: { readonly merchantId: string }) => {

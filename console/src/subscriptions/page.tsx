@@ -26,6 +26,13 @@ import { SubscriptionDrawer } from './subscription.tsx';
 
 type Row = graph.SubscriptionRowFragment;
 
+const customerColumn = (): Column<Pick<Row, 'merchantId' | 'customerRef'>> => ({
+  name: own.customer,
+  cell: ({ merchantId, customerRef }) => (
+    <CustomerLink merchantId={merchantId} customer={customerRef} />
+  ),
+});
+
 export const subscriptionColumns = (): readonly Column<Row>[] => [
   statusColumn(words.columns.status, own.statuses),
   { id: 'price', ...amountColumn(own.price) },
@@ -39,14 +46,7 @@ export const subscriptionColumns = (): readonly Column<Row>[] => [
       </span>
     ),
   },
-  {
-    id: 'customer',
-    name: own.customer,
-    isWide: true,
-    cell: ({ merchantId, customerRef }) => (
-      <CustomerLink merchantId={merchantId} customer={customerRef} />
-    ),
-  },
+  { id: 'customer', isWide: true, ...customerColumn() },
   {
     id: 'method',
     name: words.columns.method,
@@ -131,12 +131,7 @@ const tokenColumns = (): readonly Column<Token>[] => [
     cell: ({ method, cardBrand, cardMask }) =>
       [words.payment.methods[method], cardBrand, cardMask].filter(Boolean).join(' '),
   },
-  {
-    name: own.customer,
-    cell: ({ merchantId, customerRef }) => (
-      <CustomerLink merchantId={merchantId} customer={customerRef} />
-    ),
-  },
+  customerColumn(),
   { name: words.payment.id, isWide: true, cell: ({ id }) => <Id id={id} /> },
   {
     name: own.lastCharge,
