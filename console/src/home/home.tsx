@@ -144,7 +144,6 @@ const Numbers = ({ today }: { readonly today: graph.TodayQuery | undefined }) =>
     (format: typeof money) =>
     (value: number): string =>
       Number.isNaN(value) ? '—' : format(Math.round(value), currency);
-  const percent = (value: number): string => rateText(value);
   const ofToday = { since: dayBefore(0) };
   const number = {
     textOf: moneyAs(shortMoney),
@@ -168,8 +167,8 @@ const Numbers = ({ today }: { readonly today: graph.TodayQuery | undefined }) =>
           name={own.successRate}
           {...payments}
           valueOf={rateOf}
-          textOf={percent}
-          exactOf={percent}
+          textOf={rateText}
+          exactOf={rateText}
           to="/payments"
           search={{ ...ofToday, status: 'failed' }}
         />

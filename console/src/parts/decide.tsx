@@ -5,8 +5,8 @@ import type * as graph from '../../../schema/generated/console.ts';
 import type { PermissionName } from '../viewer.tsx';
 import type { DraftWords, RefundDraftWords } from '../words/drafts.ts';
 import { useActs, type Doing } from './act-form.tsx';
-import { outcomeWords } from '../words/outcome.ts';
-import { isAbout, refusedBy, type Outcome, type Refusal } from './outcome.tsx';
+import { outcomeWords, type Refusal } from '../words/outcome.ts';
+import { isAbout, refusedBy, type Outcome } from './outcome.tsx';
 import { Status, Moment } from './texts.tsx';
 
 type AnyDraft = graph.DraftRowFragment | graph.RefundDraftRowFragment;

@@ -5,8 +5,7 @@ import { wholeNumber } from '../format.ts';
 import { settingsNow } from '../settings.ts';
 import { words } from '../words/words.ts';
 import { Icon } from './icon.tsx';
-import { outcomeWords } from '../words/outcome.ts';
-import type { Refusal } from './outcome.tsx';
+import { outcomeWords, type Refusal } from '../words/outcome.ts';
 import type { AskedList } from './use-ask.ts';
 
 /** Counts the lines of a streamed CSV; a line break within quotes does not count. */

@@ -2,14 +2,7 @@
 import type { AnyVariables, CombinedError, TypedDocumentNode } from 'urql';
 import { pageClient } from '../graph/client.ts';
 import type * as graph from '../../../schema/generated/console.ts';
-import { outcomeWords } from '../words/outcome.ts';
-
-/** A refusal from the graph: its code, its English text, and the fields that it is about. */
-export interface Refusal {
-  readonly code: string;
-  readonly message: string;
-  readonly fields?: readonly { readonly path: string; readonly message: string }[];
-}
+import { outcomeWords, type Refusal } from '../words/outcome.ts';
 
 /** Whether a refusal is about the field, or one inside it. */
 export const isAbout = ({ fields = [] }: Refusal, field: string): boolean =>

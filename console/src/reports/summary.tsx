@@ -54,43 +54,11 @@ const summaryOf = (
   ];
 };
 
-const Compared = ({ value, was }: { readonly value: ReactNode; readonly was: ReactNode }) => (
-  <span className="stack">
-    {value}
-    <span className="quiet">{was}</span>
-  </span>
-);
-
 interface Shown {
   readonly currency: string;
   readonly nameOf: (group: string) => string;
   readonly groupName: string;
 }
-
-const sumColumn = (
-  { name, read }: { readonly name: string; readonly read: (sums: Sums) => number | null },
-  { currency }: Shown,
-): Column<Line> => ({
-  name,
-  ...figure,
-  cell: ({ now, before }) => {
-    const [value, was] = [read(now), read(before)];
-    if (value === null || was === null) return '—';
-    const shown = (amount: number) => <Money amount={amount} currency={currency} />;
-    const change = changeText(value, was);
-    return (
-      <Compared
-        value={shown(value)}
-        was={
-          <>
-            {shown(was)}
-            {change}
-          </>
-        }
-      />
-    );
-  },
-});
 
 /** How a number changed, in per cent; nothing without one before. */
 const changeText = (now: number, before: number): string => {
@@ -104,32 +72,42 @@ const changeText = (now: number, before: number): string => {
   return ` (${new Intl.NumberFormat(words.locale, percent).format(change)})`;
 };
 
-const columnsOf = (shown: Shown): Column<Line>[] => {
-  const { nameOf, groupName } = shown;
-  const shareText = (sums: Sums): string => rateText(rateOf(sums));
+/** A number of the span over that of the one before; a dash where it is not counted. */
+const comparedColumn = (
+  name: string,
+  read: (sums: Sums) => number | null,
+  shown: (value: number) => ReactNode,
+  changed: (now: number, before: number) => string = changeText,
+): Column<Line> => ({
+  name,
+  ...figure,
+  cell: ({ now, before }) => {
+    const [value, was] = [read(now), read(before)];
+    if (value === null || was === null) return '—';
+    return (
+      <span className="stack">
+        {shown(value)}
+        <span className="quiet">
+          {shown(was)}
+          {changed(value, was)}
+        </span>
+      </span>
+    );
+  },
+});
+
+const columnsOf = ({ currency, nameOf, groupName }: Shown): Column<Line>[] => {
+  const sum = (amount: number) => <Money amount={amount} currency={currency} />;
   return [
     {
       name: groupName === '' ? own.totals : groupName,
       cell: ({ group }) => (group === null ? <strong>{own.all}</strong> : nameOf(group)),
     },
-    {
-      name: own.count,
-      ...figure,
-      cell: ({ now, before }) => (
-        <Compared
-          value={wholeNumber(now.count)}
-          was={`${wholeNumber(before.count)}${changeText(now.count, before.count)}`}
-        />
-      ),
-    },
-    {
-      name: own.successRate,
-      ...figure,
-      cell: ({ now, before }) => <Compared value={shareText(now)} was={shareText(before)} />,
-    },
-    sumColumn({ name: own.amount, read: ({ amount }) => amount }, shown),
-    sumColumn({ name: own.money, read: ({ moved }) => moved }, shown),
-    { ...sumColumn({ name: own.fee, read: ({ fee }) => fee }, shown), isWide: true },
+    comparedColumn(own.count, ({ count }) => count, wholeNumber),
+    comparedColumn(own.successRate, rateOf, rateText, () => ''),
+    comparedColumn(own.amount, ({ amount }) => amount, sum),
+    comparedColumn(own.money, ({ moved }) => moved, sum),
+    { ...comparedColumn(own.fee, ({ fee }) => fee, sum), isWide: true },
   ];
 };
 

@@ -1,7 +1,8 @@
 /** The words of what came of an act, and of why it was refused. */
 import { sectionWords } from './table.ts';
 
-interface Refusal {
+/** A refusal from the graph: its code, its English text, and the fields that it is about. */
+export interface Refusal {
   readonly code: string;
   readonly message: string;
   readonly fields?: readonly { readonly path: string; readonly message: string }[];
