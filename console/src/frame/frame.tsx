@@ -150,18 +150,14 @@ const ModeSwitch = () => {
   );
 };
 
-const useLiveText = (): { readonly text: string; readonly isOpen: boolean } => {
+const LiveDot = () => {
   const { lostAt } = useLive();
   const staleAt = useUnansweredSince();
-  if (lostAt) return { text: words.live.since(timeOfDay(lostAt)), isOpen: false };
-  if (staleAt) return { text: words.live.stale(timeOfDay(staleAt)), isOpen: false };
-  return { text: words.live.open, isOpen: true };
-};
-
-const LiveDot = () => {
-  const { text, isOpen } = useLiveText();
+  const stale = staleAt && words.live.stale(timeOfDay(staleAt));
+  const fault = lostAt ? words.live.since(timeOfDay(lostAt)) : stale;
+  const text = fault ?? words.live.open;
   return (
-    <span className="live-dot" role="status" data-open={isOpen} title={text}>
+    <span className="live-dot" role="status" data-open={fault === null} title={text}>
       <span className="live-text">{text}</span>
     </span>
   );

@@ -153,22 +153,6 @@ const LinkPaymentsList = ({
   );
 };
 
-const LinkDrawer = ({
-  merchantId,
-  changed,
-}: {
-  readonly merchantId: string;
-  readonly changed: () => void;
-}) => {
-  const { search } = useAddress();
-  if (search.open === undefined) return null;
-  return (
-    <Drawer title={own.one}>
-      <View merchantId={merchantId} id={search.open} changed={changed} />
-    </Drawer>
-  );
-};
-
 type Row = graph.LinkRowFragment;
 
 const columnsOf = (): readonly Column<Row>[] => [
@@ -217,7 +201,11 @@ const LinkList = ({ merchantId }: { readonly merchantId: string }) => {
         opens
         empty={<NoRows of={own} />}
       />
-      <LinkDrawer merchantId={merchantId} changed={asked.again} />
+      {search.open !== undefined && (
+        <Drawer title={own.one}>
+          <View merchantId={merchantId} id={search.open} changed={asked.again} />
+        </Drawer>
+      )}
     </>
   );
 };

@@ -4,7 +4,7 @@ import * as graph from '../../../schema/generated/console.ts';
 import { amountText, readAmount } from '../amounts.ts';
 import { phoneOf, money } from '../format.ts';
 import { ActForm, PolicyForm, type Closable } from '../parts/act-form.tsx';
-import { CheckField, TextField } from '../parts/fields.tsx';
+import { CheckField, TextField, useTyped } from '../parts/fields.tsx';
 import { Modal } from '../parts/modal.tsx';
 import { actOnce, send } from '../parts/outcome.tsx';
 import { Failure, Skeleton } from '../parts/states.tsx';
@@ -77,29 +77,32 @@ const maskOf = (buyer: Buyer): string =>
 /** The choice. `masks`: the payment's addresses as they are shown; none, where it has no more any. */
 const useRecipient = (masks: readonly string[]) => {
   const hasOwn = masks.length > 0;
-  const [isOther, setOther] = useState(!hasOwn);
-  const [text, setText] = useState('');
-  const [isSure, setSure] = useState(false);
-  const typed = readBuyer(text);
-  const isAlike = typed !== null && masks.some((one) => one === maskOf(typed));
-  const isReady = !isOther || (typed !== null && (!isAlike || isSure));
+  const { typed, held } = useTyped({ isOther: !hasOwn, text: '', isSure: false });
+  const { isOther, isSure } = typed;
+  const buyer = readBuyer(typed.text);
+  const isAlike = buyer !== null && masks.some((one) => one === maskOf(buyer));
+  const isReady = !isOther || (buyer !== null && (!isAlike || isSure));
   /** Null: that of the payment. */
-  const customer = isOther ? typed : null;
-  const field = { masks, hasOwn, isOther, setOther, text, setText, isAlike, isSure, setSure };
-  return { customer, isReady, field };
+  const customer = isOther ? buyer : null;
+  return { customer, isReady, field: { masks, hasOwn, isAlike, held } };
 };
 
-const RecipientField = (of: ReturnType<typeof useRecipient>['field']) => {
-  const { isOther, setOther } = of;
+const RecipientField = ({
+  masks,
+  hasOwn,
+  isAlike,
+  held,
+}: ReturnType<typeof useRecipient>['field']) => {
+  const { value: isOther, set: setOther } = held('isOther');
   const name = useId();
   return (
     <>
-      {of.hasOwn && (
+      {hasOwn && (
         <fieldset className="options">
           <legend>{own.recipient}</legend>
           <label>
             <input type="radio" name={name} checked={!isOther} onChange={() => setOther(false)} />
-            {own.ownRecipient(of.masks.join(', '))}
+            {own.ownRecipient(masks.join(', '))}
           </label>
           <label>
             <input type="radio" name={name} checked={isOther} onChange={() => setOther(true)} />
@@ -107,15 +110,15 @@ const RecipientField = (of: ReturnType<typeof useRecipient>['field']) => {
           </label>
         </fieldset>
       )}
-      {isOther && <TextField label={own.to} value={of.text} set={of.setText} hint={own.toNew} />}
-      {isOther && of.isAlike && <CheckField label={own.alike} value={of.isSure} set={of.setSure} />}
+      {isOther && <TextField label={own.to} {...held('text')} hint={own.toNew} />}
+      {isOther && isAlike && <CheckField label={own.alike} {...held('isSure')} />}
     </>
   );
 };
 
 type Terms = NonNullable<graph.ReceiptTermsQuery['payment']>;
 
-const useTyped = (terms: Terms) => {
+const RefundForm = ({ payment, close, again, terms }: DialogProps & { readonly terms: Terms }) => {
   const { currency, amountCaptured, amountRefunded, receipts } = terms;
   const [typed, setTyped] = useState<readonly TypedItem[]>(() =>
     itemsLeft(receipts, (price) => amountText(price, currency)),
@@ -124,53 +127,35 @@ const useTyped = (terms: Terms) => {
   const read = readItems(typed, (text) => readAmount(text, currency), true);
   const amount = read?.sum ?? 0;
   const left = amountCaptured - amountRefunded;
+  const fits = amount >= 1 && amount <= left;
   const of = receipts.find(({ type }) => type === 'payment');
   const known = [of?.customer.email, of?.customer.phone];
-  const recipient = useRecipient(known.flatMap((mask) => mask ?? []));
+  const { customer, isReady, field } = useRecipient(known.flatMap((mask) => mask ?? []));
   // A full refund needs no receipt other than the payment's.
   const isWhole = amount === amountCaptured;
   const receipt =
     isWhole || !read
       ? null
-      : { customer: recipient.customer, taxSystem: of?.taxSystem ?? null, items: [...read.items] };
-  return {
-    typed,
-    setTyped,
-    reason,
-    setReason,
-    amount,
-    left,
-    isWhole,
-    receipt,
-    recipient,
-    fits: amount >= 1 && amount <= left,
-  };
-};
-
-const RefundForm = ({ payment, close, again, terms }: DialogProps & { readonly terms: Terms }) => {
-  const { currency } = payment;
-  const form = useTyped(terms);
-  const { amount, left, reason, receipt, recipient } = form;
+      : { customer, taxSystem: of?.taxSystem ?? null, items: [...read.items] };
   const { title, consequence, isPending, isProposed, giveBack } = useRefund(payment, amount);
   const sum = money(amount, currency);
-  const isReasoned = hasReason(reason, amount, isProposed);
   return (
     <ActForm
       title={title}
       consequence={consequence}
-      isReady={form.fits && isReasoned && (form.isWhole || recipient.isReady)}
+      isReady={fits && hasReason(reason, amount, isProposed) && (isWhole || isReady)}
       isPending={isPending}
       close={close}
       again={again}
       act={() => giveBack(reason.trim(), receipt)}
     >
       <p className="quiet">{own.returnedText}</p>
-      <Items legend={own.returned} typed={form.typed} currency={currency} set={form.setTyped} />
-      <p role="status" className={form.fits ? 'quiet' : 'bad'}>
-        {form.fits ? own.sum(sum) : own.more(sum, money(left, currency))}
+      <Items legend={own.returned} typed={typed} currency={currency} set={setTyped} />
+      <p role="status" className={fits ? 'quiet' : 'bad'}>
+        {fits ? own.sum(sum) : own.more(sum, money(left, currency))}
       </p>
-      {!form.isWhole && <RecipientField {...recipient.field} />}
-      <ReasonField reason={reason} set={form.setReason} amount={amount} isProposed={isProposed} />
+      {!isWhole && <RecipientField {...field} />}
+      <ReasonField reason={reason} set={setReason} amount={amount} isProposed={isProposed} />
     </ActForm>
   );
 };
