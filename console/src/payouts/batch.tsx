@@ -5,8 +5,7 @@ import * as graph from '../../../schema/generated/console.ts';
 import { useAddress } from '../address.ts';
 import { Button } from '../parts/button.tsx';
 import { ActButton, ActForm, type Closable } from '../parts/act-form.tsx';
-import { actOnce, type Outcome, send } from '../parts/outcome.tsx';
-import { refusalOutcome } from '../parts/decide.tsx';
+import type { Outcome } from '../parts/outcome.tsx';
 import { offer } from '../parts/export-button.tsx';
 import { FileField, ShopPick, TextField } from '../parts/fields.tsx';
 import { Empty } from '../parts/states.tsx';
@@ -19,6 +18,7 @@ import { batchWords as own, draftWords } from '../words/drafts.ts';
 import { sharedWords } from '../words/shared.ts';
 import { words } from '../words/words.ts';
 import { Available } from './available.tsx';
+import { proposeDraft } from './draft-acts.tsx';
 import {
   columnNames,
   columnsOf,
@@ -87,28 +87,9 @@ const digestOf = async ({ number, typed }: Line): Promise<string> => {
   return Array.from(new Uint8Array(digest), (byte) => byte.toString(16).padStart(2, '0')).join('');
 };
 
-/**
- * Sends one line. Its key is kept until it is answered, so a line whose answer was lost is not
- * proposed twice, also when the dialog was closed in between.
- */
-const useLine = (merchantId: string, batchId: string) => {
-  const { mode } = useAddress();
-  return async (shopId: string, line: Line, purpose: string): Promise<Outcome> => {
-    const of = `batch/${shopId}/${mode}/${await digestOf(line)}`;
-    const input = inputOf(line.typed);
-    const asked = { merchantId, shopId, mode, input, recipientOf: null, batchId };
-    const reason = line.reason || purpose || null;
-    return actOnce({ of, amount: amountOf(line.typed) ?? 0 }, (key) =>
-      send(graph.CreateDraft, { ...asked, reason, key }, draftWords.proposedNow, (refusal) =>
-        refusalOutcome(draftWords, refusal),
-      ),
-    );
-  };
-};
-
 /** Sends the lines one after another, until one has no answer. `end` receives what became of each. */
 const useSending = (merchantId: string, batchId: string, end: (line: Line, end: End) => void) => {
-  const propose = useLine(merchantId, batchId);
+  const { mode } = useAddress();
   return async (
     shopId: string,
     lines: readonly Line[],
@@ -118,7 +99,10 @@ const useSending = (merchantId: string, batchId: string, end: (line: Line, end: 
     let refused = 0;
     for (const [index, line] of lines.entries()) {
       count(index + 1);
-      const outcome = await propose(shopId, line, purpose);
+      // A line whose answer was lost is not proposed twice, also when the dialog was closed meanwhile.
+      const of = `batch/${shopId}/${mode}/${await digestOf(line)}`;
+      const asked = { merchantId, shopId, mode, recipientOf: null, batchId };
+      const outcome = await proposeDraft(of, asked, line.typed, line.reason || purpose);
       if ('unknown' in outcome) return outcome;
       if ('done' in outcome) {
         end(line, 'proposed');

@@ -1,19 +1,43 @@
 /**
- * The dialogs that decide a draft. They state the consequences; Enter in a field does not confirm.
+ * Proposing a draft, and the dialogs that decide one. They state the consequences; Enter in a field does not confirm.
  */
 import { useState } from 'react';
 import * as graph from '../../../schema/generated/console.ts';
 import { exactMoment, money } from '../format.ts';
 import { ActForm, type Closable } from '../parts/act-form.tsx';
-import { DecideActs, type DecideProps, type DraftRefusal } from '../parts/decide.tsx';
+import {
+  DecideActs,
+  refusalOutcome,
+  type DecideProps,
+  type DraftRefusal,
+} from '../parts/decide.tsx';
 import { TextField } from '../parts/fields.tsx';
-import { send } from '../parts/outcome.tsx';
+import { actOnce, send, type Outcome } from '../parts/outcome.tsx';
 import { askOnce } from '../parts/use-ask.ts';
 import { Facts, Money } from '../parts/texts.tsx';
 import { draftWords as own } from '../words/drafts.ts';
 import { words } from '../words/words.ts';
 import { Available } from './available.tsx';
+import { amountOf, inputOf, type Typed } from './draft-fields.ts';
 import { useBankName, RevealAct, recipientText } from './recipient.tsx';
+
+/** Proposes a payout, under one key until an answer arrives; `of` names it for the browser. */
+export const proposeDraft = (
+  of: string,
+  asked: Omit<graph.CreateDraftMutationVariables, 'input' | 'reason' | 'key'>,
+  typed: Typed,
+  reason: string,
+): Promise<Outcome> => {
+  const input = inputOf(typed);
+  return actOnce({ of, amount: amountOf(typed) ?? 0 }, (key) =>
+    send(
+      graph.CreateDraft,
+      { ...asked, input, reason: reason || null, key },
+      own.proposedNow,
+      (refusal) => refusalOutcome(own, refusal),
+    ),
+  );
+};
 
 type DialogProps = Closable & {
   readonly draft: graph.DraftRowFragment;

@@ -5,21 +5,19 @@ import * as graph from '../../../schema/generated/console.ts';
 import { useAddress } from '../address.ts';
 import { Chips } from '../parts/filters.tsx';
 import { ActForm, type MerchantDialog } from '../parts/act-form.tsx';
-import { actOnce, type Outcome, send } from '../parts/outcome.tsx';
 import { ChooseField, bankOptions } from './bank-field.tsx';
 import { ShopPick, TextField, useTyped, type Held } from '../parts/fields.tsx';
-import { refusalOutcome } from '../parts/decide.tsx';
 import { phoneText, money } from '../format.ts';
 import { useAsk } from '../parts/use-ask.ts';
 import { draftWords as own } from '../words/drafts.ts';
 import { optionsOf } from '../words/table.ts';
 import { words } from '../words/words.ts';
 import { Available } from './available.tsx';
+import { proposeDraft } from './draft-acts.tsx';
 import {
   amountOf,
   fieldsIn,
   fits,
-  inputOf,
   isWhole,
   nothingTyped,
   type FieldName,
@@ -115,30 +113,6 @@ const MethodField = ({ value, set }: Held<Method>) => (
 const endOf = ({ phone, cardPan, accountNumber }: Typed): string =>
   [phone, cardPan, accountNumber].map((text) => text.replaceAll(/\s/g, '').slice(-4)).join('-');
 
-/** The form's input, under one key until an answer arrives. */
-const useProposal = (merchantId: string) => {
-  const { mode } = useAddress();
-  return (shopId: string, typed: Typed, reason: string): Promise<Outcome> => {
-    const recipientOf = typed.again || null;
-    const input = inputOf(typed);
-    const asked = {
-      merchantId,
-      shopId,
-      mode,
-      input,
-      recipientOf,
-      batchId: null,
-      reason: reason || null,
-    };
-    const of = `draft/${shopId}/${mode}/${recipientOf ?? endOf(typed)}`;
-    return actOnce({ of, amount: amountOf(typed) ?? 0 }, (key) =>
-      send(graph.CreateDraft, { ...asked, key }, own.proposedNow, (refusal) =>
-        refusalOutcome(own, refusal),
-      ),
-    );
-  };
-};
-
 const ReasonField = (field: Held<string>) => (
   <TextField label={own.reason} hint={own.reasonHint} maxLength={reason_max_chars} {...field} />
 );
@@ -148,7 +122,6 @@ export const NewPayoutDialog = ({ merchantId, close }: MerchantDialog) => {
   const { typed, held } = of;
   const [chosen, choose] = useState('');
   const [reason, setReason] = useState('');
-  const propose = useProposal(merchantId);
   const { mode } = useAddress();
   const { data } = useAsk(graph.PayoutForm, { merchantId, mode });
   const banks = useAsk(graph.SbpBanks, {}).data?.sbpBanks;
@@ -164,7 +137,14 @@ export const NewPayoutDialog = ({ merchantId, close }: MerchantDialog) => {
       consequence={consequence}
       isReady={shopId !== '' && isWhole(typed)}
       close={close}
-      act={() => propose(shopId, typed, reason.trim())}
+      act={() =>
+        proposeDraft(
+          `draft/${shopId}/${mode}/${typed.again || endOf(typed)}`,
+          { merchantId, shopId, mode, recipientOf: typed.again || null, batchId: null },
+          typed,
+          reason.trim(),
+        )
+      }
     >
       {data && banks && (
         <>
