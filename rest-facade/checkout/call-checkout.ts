@@ -22,11 +22,8 @@ export type CheckoutAnswer = Checkout | PageRefusal;
 export type LinkPage = NonNullable<GetLinkPageQuery['linkPage']>;
 
 export type CustomerPage = NonNullable<GetCustomerPageQuery['customerPage']>;
-type FoundSubscription = NonNullable<GetCustomerSubscriptionQuery['customerPage']>;
 /** What the page of one of the customer's subscriptions shows. */
-export interface CustomerSubscriptionPage extends FoundSubscription {
-  readonly subscription: NonNullable<FoundSubscription['subscription']>;
-}
+export type FoundSubscription = NonNullable<GetCustomerSubscriptionQuery['customerPage']>;
 /** What both pages of a customer show. */
 export type CustomerFrame = Omit<FoundSubscription, 'subscription'>;
 

@@ -10,7 +10,7 @@ import {
   type CustomerThing,
   type CustomerFrame,
   type CustomerPage,
-  type CustomerSubscriptionPage,
+  type FoundSubscription,
 } from './call-checkout.ts';
 import { rememberSwitch, formatDay, formatTime, formatAmount, failureWords } from './language.ts';
 import { type PageContext, beginPage, isSameOrigin, sendMessage } from './page-context.ts';
@@ -24,7 +24,7 @@ import { cardText, sellerView, shopView, sizeOf } from './views/summary.ts';
 
 /* The page of one subscription of a customer: its state, its terms, its charges, and its end. */
 
-type Found = CustomerSubscriptionPage['subscription'];
+type Found = NonNullable<FoundSubscription['subscription']>;
 type Charge = Found['charges'][number];
 
 /** Whether the free days of a trial run, and nothing has been charged. */
@@ -124,20 +124,18 @@ const cancelView = (found: Found, words: Words): Piece => {
   return endForm('subscription', { id, name: nameOf(subscription, words), beside }, words);
 };
 
-/** The page; `address`: of the customer's page, `done`: what was just ended. */
-const customerSubscriptionPage = (
-  page: CustomerSubscriptionPage,
-  words: Words,
-  { address, done }: { readonly address: string; readonly done: CustomerThing | null },
-): string => {
-  const { subscription: found, shopName } = page;
+/** The page; `address`: of the customer's page. */
+const subscriptionPage = (found: Found, shopName: string, words: Words, address: string): Shown => {
   const panel = html`<p class="own-back">
       <a href="/pay/c/${address}">${words.customer.one.back}</a>
     </p>
     ${stateView(found, words)} ${cancelView(found, words)} ${termsView(found, shopName, words)}
     ${chargesView(found, words)}`;
-  const [title, text] = [nameOf(found.subscription, words), priceOf(found.subscription, words)];
-  return customerDocument(page, { title, text, panel, done }, words);
+  return {
+    title: nameOf(found.subscription, words),
+    text: priceOf(found.subscription, words),
+    panel,
+  };
 };
 
 /* The page of a customer: what the shop may charge, and the removal of a saved method. */
@@ -254,13 +252,16 @@ interface Shown {
   readonly title: string;
   readonly text: string;
   readonly panel: Piece;
-  readonly done: CustomerThing | null;
 }
 
-/** The document of a customer's pages: the shop, a heading, what the page is about, the seller. */
+/**
+ * The document of a customer's pages: the shop, a heading, what the page is about, the seller.
+ * `done`: what was just ended.
+ */
 const customerDocument = (
   frame: CustomerFrame,
-  { title, text, panel, done }: Shown,
+  { title, text, panel }: Shown,
+  done: CustomerThing | null,
   words: Words,
 ): string =>
   framedView({
@@ -283,12 +284,8 @@ const customerDocument = (
       ${sellerView(frame.seller, words)}`,
   });
 
-/** The page at an address; `done`: what was just ended on it. */
-const customerPage = (
-  page: CustomerPage,
-  words: Words,
-  { address, done }: { readonly address: string; readonly done: CustomerThing | null },
-): string => {
+/** The page at an address. */
+const customerPage = (page: CustomerPage, words: Words, address: string): Shown => {
   const { title, text, tokens, noTokens, subscriptions, noSubscriptions } = words.customer;
   const panel = html`${list(
     subscriptions,
@@ -300,8 +297,7 @@ const customerPage = (
     noTokens,
     page.tokens.map((one) => tokenView(one, page, words)),
   )}`;
-  const shown = { title, text: text(page.shopName), panel, done };
-  return customerDocument(page, shown, words);
+  return { title, text: text(page.shopName), panel };
 };
 
 const things = ['token', 'subscription'] as const satisfies readonly CustomerThing[];
@@ -347,12 +343,12 @@ const documentOf = async (
   const done = things.find((thing) => thing === request.query.done) ?? null;
   if (id === null) {
     const page = await calls.readCustomer(callOf(request), { address });
-    return page && customerPage(page, words, { address, done });
+    return page && customerDocument(page, customerPage(page, words, address), done, words);
   }
   const page = await calls.readSubscription(callOf(request), { address, id });
   if (!page?.subscription) return null;
-  const shown = { ...page, subscription: page.subscription };
-  return customerSubscriptionPage(shown, words, { address, done });
+  const shown = subscriptionPage(page.subscription, page.shopName, words, address);
+  return customerDocument(page, shown, done, words);
 };
 
 /** Adds the routes. An address that is not ours, or has ended, is a page about it, with 404. */
