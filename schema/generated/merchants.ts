@@ -3,10 +3,10 @@ import type { GraphQLResolveInfo, GraphQLScalarType, GraphQLScalarTypeConfig } f
 import type { ApiKey as ApiKeyRow, WebhookEndpoint as WebhookEndpointRow, WebhookDelivery as WebhookDeliveryRow, WebhookAttempt as WebhookAttemptRow, ConsoleSession as SessionRow, SavedView as SavedViewRow, ApiRequest as ApiRequestRow } from '../../subgraphs/merchants/entities.ts';
 import type { AuditEntry as AuditEntryRow, Merchant as MerchantRow, Shop as ShopRow } from '../../subgraphs/platform/database/entities.ts';
 import type { KeyHolder } from '../../subgraphs/merchants/find-merchants.ts';
-import type { TimelineRow, StatusRow, BankCallRow, RefundRow, AttemptRow, PostingRow, AuditRow, LoggedEvent as LoggedEventRow, LedgerRow, LedgerPage as LedgerPageRow, DeliveryPage as DeliveryPageRow, EventRow } from '../../subgraphs/merchants/rows.ts';
 import type { Found as FoundRow } from '../../subgraphs/merchants/search/search-anything.ts';
 import type { OperatorPrincipal } from '../../subgraphs/platform/access/principal.ts';
 import type { LiveKind, WebhookEvent as WebhookEventName } from '../../subgraphs/rules/event.ts';
+import type { LoggedEvent as LoggedEventRow, LedgerRow, LedgerPage as LedgerPageRow, DeliveryPage as DeliveryPageRow, EventRow } from '../../subgraphs/merchants/rows.ts';
 import type { ReconciliationRun as ReconciliationRunRow, ReconciliationDifference as ReconciliationDifferenceRow } from '../../subgraphs/merchants/reconciliation/entities.ts';
 import type { Alert as AlertRow } from '../../subgraphs/platform/alerts/entities.ts';
 import type { Rate as RateRow } from '../../subgraphs/ledger/entities.ts';
@@ -3727,6 +3727,27 @@ export type ResolversUnionTypes<_RefType extends Record<string, unknown>> = {
   ;
 };
 
+/** Mapping of interface types */
+export type ResolversInterfaceTypes<_RefType extends Record<string, unknown>> = {
+  TimelineEntry:
+    | ( TimelineCreated )
+    | ( TimelinePageOpened )
+    | ( TimelineStatus )
+    | ( TimelineBankCall )
+    | ( Omit<TimelineRefund, 'refund'> & { refund: _RefType['Refund'] } )
+    | ( Omit<TimelineWebhookAttempt, 'delivery' | 'attempt'> & { delivery: _RefType['WebhookDelivery'], attempt: _RefType['WebhookAttempt'] } )
+    | ( Omit<TimelinePosting, 'entry'> & { entry: _RefType['LedgerEntry'] } )
+    | ( Omit<TimelineAudit, 'entry'> & { entry: _RefType['AuditEntry'] } )
+  ;
+  LiveEvent:
+    | ( EventRow )
+    | ( EventRow )
+    | ( EventRow )
+    | ( EventRow )
+    | ( EventRow )
+    | ( EventRow )
+  ;
+};
 
 /** Mapping between all available schema types and the resolvers types */
 export type ResolversTypes = {
@@ -3772,16 +3793,16 @@ export type ResolversTypes = {
   Payment: ResolverTypeWrapper<EntityReference>;
   PaymentStatus: PaymentStatus;
   RefundStatus: RefundStatus;
-  TimelineEntry: ResolverTypeWrapper<TimelineRow>;
+  TimelineEntry: ResolverTypeWrapper<ResolversInterfaceTypes<ResolversTypes>['TimelineEntry']>;
   TimelineCreated: ResolverTypeWrapper<TimelineCreated>;
   PaymentMaker: PaymentMaker;
   TimelinePageOpened: ResolverTypeWrapper<TimelinePageOpened>;
-  TimelineStatus: ResolverTypeWrapper<StatusRow>;
-  TimelineBankCall: ResolverTypeWrapper<BankCallRow>;
-  TimelineRefund: ResolverTypeWrapper<RefundRow>;
-  TimelineWebhookAttempt: ResolverTypeWrapper<AttemptRow>;
-  TimelinePosting: ResolverTypeWrapper<PostingRow>;
-  TimelineAudit: ResolverTypeWrapper<AuditRow>;
+  TimelineStatus: ResolverTypeWrapper<TimelineStatus>;
+  TimelineBankCall: ResolverTypeWrapper<TimelineBankCall>;
+  TimelineRefund: ResolverTypeWrapper<Omit<TimelineRefund, 'refund'> & { refund: ResolversTypes['Refund'] }>;
+  TimelineWebhookAttempt: ResolverTypeWrapper<Omit<TimelineWebhookAttempt, 'delivery' | 'attempt'> & { delivery: ResolversTypes['WebhookDelivery'], attempt: ResolversTypes['WebhookAttempt'] }>;
+  TimelinePosting: ResolverTypeWrapper<Omit<TimelinePosting, 'entry'> & { entry: ResolversTypes['LedgerEntry'] }>;
+  TimelineAudit: ResolverTypeWrapper<Omit<TimelineAudit, 'entry'> & { entry: ResolversTypes['AuditEntry'] }>;
   Refund: ResolverTypeWrapper<EntityReference>;
   Payout: ResolverTypeWrapper<EntityReference>;
   BillingSubscription: ResolverTypeWrapper<EntityReference>;
@@ -3984,15 +4005,15 @@ export type ResolversParentTypes = {
   LoggedEvent: LoggedEventRow;
   EventLogPage: Omit<EventLogPage, 'items'> & { items: Array<ResolversParentTypes['LoggedEvent']> };
   Payment: EntityReference;
-  TimelineEntry: TimelineRow;
+  TimelineEntry: ResolversInterfaceTypes<ResolversParentTypes>['TimelineEntry'];
   TimelineCreated: TimelineCreated;
   TimelinePageOpened: TimelinePageOpened;
-  TimelineStatus: StatusRow;
-  TimelineBankCall: BankCallRow;
-  TimelineRefund: RefundRow;
-  TimelineWebhookAttempt: AttemptRow;
-  TimelinePosting: PostingRow;
-  TimelineAudit: AuditRow;
+  TimelineStatus: TimelineStatus;
+  TimelineBankCall: TimelineBankCall;
+  TimelineRefund: Omit<TimelineRefund, 'refund'> & { refund: ResolversParentTypes['Refund'] };
+  TimelineWebhookAttempt: Omit<TimelineWebhookAttempt, 'delivery' | 'attempt'> & { delivery: ResolversParentTypes['WebhookDelivery'], attempt: ResolversParentTypes['WebhookAttempt'] };
+  TimelinePosting: Omit<TimelinePosting, 'entry'> & { entry: ResolversParentTypes['LedgerEntry'] };
+  TimelineAudit: Omit<TimelineAudit, 'entry'> & { entry: ResolversParentTypes['AuditEntry'] };
   Refund: EntityReference;
   Payout: EntityReference;
   BillingSubscription: EntityReference;

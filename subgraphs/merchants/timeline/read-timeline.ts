@@ -4,7 +4,7 @@
  * last rows.
  */
 import type { EntityManager } from '@mikro-orm/postgresql';
-import type { PaymentStatus, RefundStatus } from '../../../schema/generated/operations.ts';
+import type { PaymentMaker, PaymentStatus, RefundStatus } from '../../../schema/generated/merchants.ts';
 import { BankCallEntity } from '../../acquirers/entities.ts';
 import { refusal } from '../../platform/access/access.ts';
 import { AuditEntryEntity } from '../../platform/database/entities.ts';
@@ -16,14 +16,6 @@ import { readTexts } from '../audit.ts';
 import { WebhookDeliveryEntity } from '../entities.ts';
 import { findMovements } from '../ledger/read-ledger.ts';
 import { findAttempts } from '../list-cabinet.ts';
-import type {
-  AttemptRow,
-  CreatedRow,
-  OpenedRow,
-  RefundRow,
-  StatusRow,
-  TimelineRow,
-} from '../rows.ts';
 
 /** Rows shown of each part at most: the last ones. */
 const shownOfPart_max = 100;
@@ -79,9 +71,9 @@ const statusesOf = ({
   orderedAt,
   capturedAt,
   finalizedAt,
-}: Life): StatusRow[] => {
-  const at = (moment: Temporal.Instant | null, reached: PaymentStatus): StatusRow[] =>
-    moment ? [{ __typename: 'TimelineStatus', at: moment, status: reached }] : [];
+}: Life) => {
+  const at = (moment: Temporal.Instant | null, reached: PaymentStatus) =>
+    moment ? [{ __typename: 'TimelineStatus' as const, at: moment, status: reached }] : [];
   const isPaid = status === 'succeeded' || status === 'refunded';
   return [
     ...at(createdAt, 'pending'),
@@ -97,9 +89,9 @@ const createdOf = ({
   linkId,
   madeByKey,
   keyPrefix,
-}: Life): CreatedRow => {
-  const row = (by: CreatedRow['by'], makerId: string | null): CreatedRow => ({
-    __typename: 'TimelineCreated',
+}: Life) => {
+  const row = (by: PaymentMaker, makerId: string | null) => ({
+    __typename: 'TimelineCreated' as const,
     at,
     by,
     makerId,
@@ -110,13 +102,13 @@ const createdOf = ({
   return linkId === null ? row('key', madeByKey) : row('link', linkId);
 };
 
-const openedOf = ({ openedAt }: Life): OpenedRow[] =>
-  openedAt === null ? [] : [{ __typename: 'TimelinePageOpened', at: openedAt }];
+const openedOf = ({ openedAt }: Life) =>
+  openedAt === null ? [] : [{ __typename: 'TimelinePageOpened' as const, at: openedAt }];
 
-const refundsOf = (merchantId: string, refunds: readonly RefundLife[]): RefundRow[] =>
+const refundsOf = (merchantId: string, refunds: readonly RefundLife[]) =>
   refunds.flatMap(({ id, status, amount, createdAt, completedAt }) => {
-    const row = (at: Temporal.Instant, reached: RefundStatus): RefundRow => ({
-      __typename: 'TimelineRefund',
+    const row = (at: Temporal.Instant, reached: RefundStatus) => ({
+      __typename: 'TimelineRefund' as const,
       at,
       status: reached,
       amount,
@@ -129,7 +121,7 @@ const attemptsOf = async (
   em: EntityManager,
   runner: Runner,
   about: { readonly merchantId: string; readonly subjectId: { readonly $in: string[] } },
-): Promise<AttemptRow[]> => {
+) => {
   const options = { ...newest, orderBy: { createdAt: 'desc' } } as const;
   const deliveries = await em.find(WebhookDeliveryEntity, about, options);
   const attempts = await findAttempts(runner, deliveries);
@@ -151,7 +143,7 @@ const readTimeline = async (
   em: EntityManager,
   runner: Runner,
   { merchantId, id }: EntityReference,
-): Promise<TimelineRow[]> => {
+) => {
   const [life] = await run<Life>(runner, statements.payment, [merchantId, id]);
   if (!life) return [];
   const refunds = await run<RefundLife>(runner, statements.refunds, [merchantId, id]);
@@ -173,7 +165,7 @@ const readTimeline = async (
     { ...newest, orderBy: { at: 'desc', id: 'desc' } },
   );
   const audit = await readTexts(em, entries);
-  const rows: TimelineRow[] = [
+  const rows = [
     createdOf(life),
     ...statusesOf(life),
     ...openedOf(life),
@@ -207,10 +199,10 @@ export const timelineOf = ({
 }: {
   readonly database: Pick<Database, 'pool' | 'emOf'>;
 }) => {
-  const loader = perCall<EntityReference, TimelineRow[]>(async (payments, context) => {
+  const loader = perCall(async (payments: readonly EntityReference[], context) => {
     if (payments.length > timelines_max)
       throw refusal('bad_request', `timeline: ask for at most ${timelines_max} payments at a time`);
-    const found: TimelineRow[][] = [];
+    const found: Awaited<ReturnType<typeof readTimeline>>[] = [];
     const em = database.emOf(context);
     for (const payment of payments) found.push(await readTimeline(em, database.pool, payment));
     return found;
