@@ -63,7 +63,7 @@ export const createMerchant = async (
 };
 
 const assigning = (id: string, changed: Partial<Merchant>) =>
-  changing(MerchantEntity, id, { id }, 'merchant', (merchant, em) => em.assign(merchant, changed));
+  changing(MerchantEntity, { id }, 'merchant', (merchant, em) => em.assign(merchant, changed));
 
 /** Changes properties of a merchant. Refuses with `not_found`. */
 const changeMerchant = (

@@ -54,7 +54,7 @@ const changeAlert = (
   changes: Partial<Alert>,
 ): Promise<Alert | Refusal> => {
   const key = { merchantId: merchantId ?? platformMerchantId, id };
-  const change = changing(AlertEntity, id, key, 'alert', (alert, em) =>
+  const change = changing(AlertEntity, key, 'alert', (alert, em) =>
     alert.resolvedAt
       ? refuse('bad_request', 'id: the alert is already resolved')
       : em.assign(alert, changes),

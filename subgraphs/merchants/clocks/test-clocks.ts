@@ -105,8 +105,7 @@ const createClock = async (
     );
   }
   const { merchantId, shopId } = shop;
-  const where = { merchantId, id: shopId };
-  const create = changing(ShopEntity, shopId, where, 'shop', async (_, em) => {
+  const create = changing(ShopEntity, { merchantId, id: shopId }, 'shop', async (_, em) => {
     if (await em.findOne(TestClockEntity, { merchantId, shopId }, forUpdate))
       return refuse('bad_request', 'shopId: the shop already has a test clock');
     const clockAt = inMilliseconds(at);

@@ -183,8 +183,7 @@ export const rotateApiKey = async (
       `overlapHours: expected 0 to ${keyOverlap_max_h}, got ${overlap_h}`,
     );
   const id = randomUUID();
-  const where = { merchantId, id: apiKeyId };
-  const change = changing(ApiKeyEntity, apiKeyId, where, 'key', (key, em) => {
+  const change = changing(ApiKeyEntity, { merchantId, id: apiKeyId }, 'key', (key, em) => {
     const now = acting.now();
     const status = keyStatus(key, now);
     if (status !== 'active')
@@ -220,7 +219,7 @@ const changeKey = (
   { merchantId, apiKeyId: id }: MutationapiKeyApproveArgs,
   change: (key: ApiKey, em: EntityManager) => Promise<Partial<ApiKey> | Refusal>,
 ): Promise<ApiKey | Refusal> => {
-  const inForce = changing(ApiKeyEntity, id, { merchantId, id }, 'key', async (key, em) => {
+  const inForce = changing(ApiKeyEntity, { merchantId, id }, 'key', async (key, em) => {
     const patch = await change(key, em);
     return isRefusal(patch) ? patch : em.assign(key, patch);
   });

@@ -102,7 +102,7 @@ export const policyMutations = (deps: PolicyDeps): MutationResolvers => ({
     asType('BankRoute', await setRoute(deps, context, input)),
   bankRouteRemove: async (_, { merchantId, id }, context) => {
     const action = { action: 'bank_route.remove', merchantId, id } as const;
-    const remove = removing(BankRouteEntity, id, { merchantId, id }, 'route');
+    const remove = removing(BankRouteEntity, { merchantId, id }, 'route');
     return asType('PolicyRemoved', await changeEntities(deps.database, context, action, remove));
   },
   blockEntryAdd: async (_, { merchantId, ...input }, context) =>
@@ -116,14 +116,14 @@ export const policyMutations = (deps: PolicyDeps): MutationResolvers => ({
   blockEntryRemove: async (_, { merchantId: named, id }, context) => {
     const merchantId = ownerToChange(context.principal, named);
     const action = { action: 'block_entry.remove', merchantId, id } as const;
-    const remove = removing(BlockEntryEntity, id, { id, merchantId }, 'entry on this list');
+    const remove = removing(BlockEntryEntity, { id, merchantId }, 'entry on this list');
     return asType('PolicyRemoved', await changePolicy(deps, context, action, remove));
   },
   forbiddenPurposeAdd: async (_, input, context) =>
     asType('ForbiddenPurpose', await forbidPurpose(deps, context, input)),
   forbiddenPurposeRemove: async (_, { id }, context) => {
     const action = { action: 'forbidden_purpose.remove', merchantId: null, id } as const;
-    const remove = removing(ForbiddenWordEntity, id, { id }, 'forbidden purpose');
+    const remove = removing(ForbiddenWordEntity, { id }, 'forbidden purpose');
     return asType('PolicyRemoved', await changePolicy(deps, context, action, remove));
   },
   exchangeRateSet: async (_, input, context) =>

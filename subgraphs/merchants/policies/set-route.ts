@@ -40,7 +40,7 @@ export const setRoute = async (
   const { merchantId, shopId, mode, operation, method, connector, priority, active } = input;
   const id = randomUUID();
   // The shop is locked, so that concurrent calls create one route.
-  const set = changing(ShopEntity, shopId, { merchantId, id: shopId }, 'shop', async (_, em) => {
+  const set = changing(ShopEntity, { merchantId, id: shopId }, 'shop', async (_, em) => {
     const once = { merchantId, shopId, mode, operation, method, connector };
     const route = await em.findOne(BankRouteEntity, once);
     return route

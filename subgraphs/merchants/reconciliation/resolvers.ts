@@ -59,7 +59,7 @@ export const resolveDifference = async (
   const action: AuditedAction = { action: 'reconciliation_difference.resolve', merchantId, id };
   const key = { merchantId: merchantId ?? platformMerchantId, id };
   const entity = ReconciliationDifferenceEntity;
-  const resolve = changing(entity, id, key, 'difference', (difference, em) => {
+  const resolve = changing(entity, key, 'difference', (difference, em) => {
     if (difference.resolvedAt)
       return refuse('bad_request', 'id: the difference is already resolved');
     const resolvedBy = actorOf(acting.principal).actor;

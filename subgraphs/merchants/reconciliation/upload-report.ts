@@ -150,7 +150,7 @@ const changeRun = async (
   change: (em: EntityManager, opened: ReconciliationRun) => Promise<ReconciliationRun | Refusal>,
 ): Promise<ReconciliationRun | Refusal> => {
   const entity = ReconciliationRunEntity;
-  const noted = changing(entity, id, { id }, 'reconciliation', async (opened, em, notes) => {
+  const noted = changing(entity, { id }, 'reconciliation', async (opened, em, notes) => {
     notes.before = auditState(opened);
     const changed = await change(em, opened);
     notes.after = auditState(opened);

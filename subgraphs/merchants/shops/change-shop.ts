@@ -46,9 +46,8 @@ export const createShop = async (
   const mistake = nameMistake('name', name) ?? nameMistake('terminalName', terminalName);
   if (mistake) return refuse('bad_request', mistake);
   const id = randomUUID();
-  const where = { id: merchantId };
   // The merchant is locked before its shops are counted, so concurrent creations count.
-  const create = changing(MerchantEntity, merchantId, where, 'merchant', async (_, em) => {
+  const create = changing(MerchantEntity, { id: merchantId }, 'merchant', async (_, em) => {
     if ((await em.count(ShopEntity, { merchantId })) >= shopsPerMerchant_max)
       return refuse('bad_request', `a merchant has at most ${shopsPerMerchant_max} shops`);
     return em.create(ShopEntity, {
@@ -85,8 +84,7 @@ export const renameShop = async (
     (terminalName === null ? null : nameMistake('terminalName', terminalName));
   if (mistake) return refuse('bad_request', mistake);
   const action: AuditedAction = { action: 'shop.rename', merchantId, id: shopId };
-  const where = { merchantId, id: shopId };
-  const rename = changing(ShopEntity, shopId, where, 'shop', (shop, em) =>
+  const rename = changing(ShopEntity, { merchantId, id: shopId }, 'shop', (shop, em) =>
     em.assign(shop, { name, terminalName: terminalName ?? shop.terminalName }),
   );
   return changeEntities(database, acting, action, rename);
@@ -110,8 +108,7 @@ export const rotateShopSecret = async (
     id: shopId,
     view: 'rotation',
   };
-  const where = { merchantId, id: shopId };
-  const rotate = changing(ShopEntity, shopId, where, 'shop', (shop, em, notes) => {
+  const rotate = changing(ShopEntity, { merchantId, id: shopId }, 'shop', (shop, em, notes) => {
     const secret = makeWebhookSecret(randomBytes(32));
     const previousUntil = overlapEnd(acting.now(), overlapHours);
     em.assign(shop, {

@@ -41,8 +41,7 @@ const changeProtection = (
   }: { readonly shop: ShopKey; readonly verb: AuditVerb<'shop'>; readonly view?: string },
   decide: (shop: Shop) => Partial<Protection> | Refusal,
 ): Promise<Shop | Refusal> => {
-  const where = { merchantId, id: shopId };
-  const change = changing(ShopEntity, shopId, where, 'shop', (shop, em) => {
+  const change = changing(ShopEntity, { merchantId, id: shopId }, 'shop', (shop, em) => {
     const decided = decide(shop);
     return isRefusal(decided) ? decided : em.assign(shop, decided);
   });

@@ -119,7 +119,7 @@ export const viewMutations = ({ database }: ViewDeps) =>
       const owner = ownerOf(context);
       const { merchantId } = owner;
       const action: AuditedAction = { action: 'saved_view.delete', merchantId, id };
-      const remove = removing(SavedViewEntity, id, { ...owner, id }, 'view');
+      const remove = removing(SavedViewEntity, { ...owner, id }, 'view');
       return asType('SavedViewDeleted', await changeEntities(database, context, action, remove));
     },
   }) satisfies MutationResolvers;

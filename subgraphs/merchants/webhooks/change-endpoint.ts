@@ -70,9 +70,8 @@ export const createEndpoint = async (
   if (mistake) return refuse('bad_request', `url: ${mistake}`);
   const id = randomUUID();
   const action: AuditedAction = { action: 'webhook_endpoint.create', merchantId, id };
-  const where = { merchantId, id: shopId };
   // The shop is locked before its endpoints are counted, so concurrent creations count.
-  const create = changing(ShopEntity, shopId, where, 'shop', async (_, em, notes) => {
+  const create = changing(ShopEntity, { merchantId, id: shopId }, 'shop', async (_, em, notes) => {
     if ((await em.count(WebhookEndpointEntity, { merchantId, shopId })) >= endpointsPerShop_max)
       return refuse('bad_request', `a shop has at most ${endpointsPerShop_max} webhook endpoints`);
     const secret = makeWebhookSecret(randomBytes(32));
@@ -100,11 +99,10 @@ const changeEndpoint = <Result extends object>(
   database: Pick<Database, 'emOf'>,
   acting: Acting,
   action: RowKey & Pick<AuditedAction, 'action' | 'view'>,
-  change: Parameters<typeof changing<WebhookEndpoint, Result>>[4],
+  change: Parameters<typeof changing<WebhookEndpoint, Result>>[3],
 ): Promise<Result | Refusal> => {
   const { merchantId, id } = action;
-  const where = { merchantId, id };
-  const changed = changing(WebhookEndpointEntity, id, where, 'webhook endpoint', change);
+  const changed = changing(WebhookEndpointEntity, { merchantId, id }, 'webhook endpoint', change);
   return changeEntities(database, acting, action, changed);
 };
 

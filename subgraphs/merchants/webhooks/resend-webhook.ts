@@ -16,6 +16,7 @@ import {
   type AuditedAction,
 } from '../../platform/database/audit.ts';
 import { WebhookDeliveryEntity, WebhookEndpointEntity, type WebhookDelivery } from '../entities.ts';
+import type { RowKey } from '../../platform/database/batch-calls.ts';
 import type { WebhookLane } from '../../platform/bus/bus.ts';
 import type { WakeLanes } from './deliverer.ts';
 import type { MutationwebhookDeliveriesResendFailedArgs } from '../../../schema/generated/merchants.ts';
@@ -95,12 +96,11 @@ const auditState = ({ status, attempts, eventId }: WebhookDelivery) => ({
 export const resendDelivery = async (
   { database, wakeLanes }: ResendDeps,
   acting: Acting,
-  { merchantId, id }: { readonly merchantId: string; readonly id: string },
+  key: RowKey,
 ): Promise<WebhookDelivery | Refusal> => {
-  const action: AuditedAction = { action: 'webhook_delivery.resend', merchantId, id };
-  const where = { merchantId, id };
+  const action: AuditedAction = { action: 'webhook_delivery.resend', ...key };
   const what = 'webhook delivery';
-  const resend = changing(WebhookDeliveryEntity, id, where, what, async (delivery, em, notes) => {
+  const resend = changing(WebhookDeliveryEntity, key, what, async (delivery, em, notes) => {
     const refusal = await obstacle(em, delivery);
     if (refusal) return refusal;
     notes.before = auditState(delivery);

@@ -10,7 +10,7 @@
  *     database,
  *     context,
  *     { action: 'shop.rename', merchantId, id: shopId },
- *     changing(ShopEntity, shopId, { merchantId, id: shopId }, 'shop', (shop, em) =>
+ *     changing(ShopEntity, { merchantId, id: shopId }, 'shop', (shop, em) =>
  *       em.assign(shop, { name }),
  *     ),
  *   ),
@@ -103,8 +103,7 @@ export const changeEntities = async <Result extends object>(
 export const changing =
   <Entity extends object, Result>(
     entity: EntityName<Entity>,
-    id: string,
-    where: FilterQuery<NoInfer<Entity>>,
+    where: FilterQuery<NoInfer<Entity>> & { readonly id: string },
     what: string,
     change: (
       found: Loaded<Entity>,
@@ -113,20 +112,19 @@ export const changing =
     ) => Result | Refusal | Promise<Result | Refusal>,
   ) =>
   async (em: EntityManager, notes: EntryNotes): Promise<Result | Refusal> => {
-    const found = isUuid(id) ? await em.findOne(entity, where, forUpdate) : null;
+    const found = isUuid(where.id) ? await em.findOne(entity, where, forUpdate) : null;
     return found ? change(found, em, notes) : refuse('not_found', `there is no such ${what}`);
   };
 
 /** The same, and it removes the entity. */
 export const removing = <Entity extends object>(
   entity: EntityName<Entity>,
-  id: string,
-  where: FilterQuery<NoInfer<Entity>>,
+  where: FilterQuery<NoInfer<Entity>> & { readonly id: string },
   what: string,
 ) =>
-  changing(entity, id, where, what, (found, em) => {
+  changing(entity, where, what, (found, em) => {
     em.remove(found);
-    return { id };
+    return { id: where.id };
   });
 
 const kindOf = ({ action, kind }: AuditedAction): string => kind ?? action.split('.', 1).join();
