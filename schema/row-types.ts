@@ -68,7 +68,6 @@ export const rowTypes: Record<SubgraphName, Record<string, string>> = {
       WebhookAttempt: 'WebhookAttempt',
     }),
     ...rows('platform/database/entities.ts', { AuditEntry: 'AuditEntry', Merchant: 'Merchant' }),
-    ApiKeyHolder: '../../subgraphs/merchants/find-merchants.ts#KeyHolder',
     PersonSession: '../../subgraphs/merchants/entities.ts#ConsoleSession as SessionRow',
     ...rows('merchants/entities.ts', { SavedView: 'SavedView' }),
     SearchHit: '../../subgraphs/merchants/search/search-anything.ts#Found as FoundRow',

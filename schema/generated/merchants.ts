@@ -2,7 +2,6 @@
 import type { GraphQLResolveInfo, GraphQLScalarType, GraphQLScalarTypeConfig } from 'graphql';
 import type { ApiKey as ApiKeyRow, WebhookEndpoint as WebhookEndpointRow, WebhookDelivery as WebhookDeliveryRow, WebhookAttempt as WebhookAttemptRow, ConsoleSession as SessionRow, SavedView as SavedViewRow, ApiRequest as ApiRequestRow } from '../../subgraphs/merchants/entities.ts';
 import type { AuditEntry as AuditEntryRow, Merchant as MerchantRow, Shop as ShopRow } from '../../subgraphs/platform/database/entities.ts';
-import type { KeyHolder } from '../../subgraphs/merchants/find-merchants.ts';
 import type { Found as FoundRow } from '../../subgraphs/merchants/search/search-anything.ts';
 import type { OperatorPrincipal } from '../../subgraphs/platform/access/principal.ts';
 import type { LiveKind, WebhookEvent as WebhookEventName } from '../../subgraphs/rules/event.ts';
@@ -3820,7 +3819,7 @@ export type ResolversTypes = {
   LedgerEdge: ResolverTypeWrapper<Omit<LedgerEdge, 'node'> & { node: ResolversTypes['LedgerEntry'] }>;
   LedgerFilePart: ResolverTypeWrapper<LedgerFilePart>;
   Rate: ResolverTypeWrapper<Rate>;
-  ApiKeyHolder: ResolverTypeWrapper<KeyHolder>;
+  ApiKeyHolder: ResolverTypeWrapper<ApiKeyHolder>;
   Float: ResolverTypeWrapper<Scalars['Float']['output']>;
   ApiRequest: ResolverTypeWrapper<ApiRequestRow>;
   ApiRequestPage: ResolverTypeWrapper<Omit<ApiRequestPage, 'nodes'> & { nodes: Array<ResolversTypes['ApiRequest']> }>;
@@ -4031,7 +4030,7 @@ export type ResolversParentTypes = {
   LedgerEdge: Omit<LedgerEdge, 'node'> & { node: ResolversParentTypes['LedgerEntry'] };
   LedgerFilePart: LedgerFilePart;
   Rate: Rate;
-  ApiKeyHolder: KeyHolder;
+  ApiKeyHolder: ApiKeyHolder;
   Float: Scalars['Float']['output'];
   ApiRequest: ApiRequestRow;
   ApiRequestPage: Omit<ApiRequestPage, 'nodes'> & { nodes: Array<ResolversParentTypes['ApiRequest']> };

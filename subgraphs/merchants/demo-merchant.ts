@@ -9,11 +9,9 @@ import * as v from 'valibot';
 import type { Database } from '../platform/database/orm.ts';
 import { isRefusal } from '../rules/refusal.ts';
 import { unseal, type Keys } from '../platform/access/keys.ts';
-import { issueApiKey } from './keys/api-keys.ts';
 import type { Acting } from '../platform/database/audit.ts';
-import { createMerchant } from './change-merchant.ts';
 import { profileOf } from './rules/merchant.ts';
-import { createShop } from './shops/change-shop.ts';
+import { onboardMerchant } from './onboard/onboard-merchant.ts';
 import { findKeyHolder } from './find-merchants.ts';
 import { digestOf } from './keys/rules.ts';
 
@@ -57,22 +55,16 @@ export const ensureDemoMerchant = async (
     requestId: 'first-start',
     now: () => now,
   };
-  const merchant = await createMerchant(database, acting, 'Demo merchant', profileOf({}));
-  if (isRefusal(merchant)) throw new Error(merchant.message);
-  const shop = await createShop({ database, vaultKey }, acting, {
-    merchantId: merchant.id,
-    name: 'Demo shop',
-    terminalName: null,
-  });
-  if (isRefusal(shop)) throw new Error(shop.message);
-  const key = { merchantId: merchant.id, shopId: shop.id, mode: 'test' } as const;
-  const terms = { name: '', scopes: null, expiresAt: null };
-  const made = await issueApiKey({ database }, acting, { ...key, ...terms });
+  const names = { name: 'Demo merchant', shopName: 'Demo shop' };
+  const asked = { ...names, profile: profileOf({}), endpoint: null };
+  const deps = { database, vaultKey, privateTargets: () => false };
+  const made = await onboardMerchant(deps, acting, asked);
   if (isRefusal(made)) throw new Error(made.message);
+  const { merchant, shop, apiKey } = made;
   const demo = {
     merchantId: merchant.id,
     shopId: shop.id,
-    key: made.secret,
+    key: apiKey.secret,
     webhookSecret: unseal(vaultKey, shop.webhookSecretSealed),
   };
   writeFileSync(`${path}.new`, `${JSON.stringify(demo, null, 2)}\n`, { mode: 0o600 });

@@ -1,6 +1,7 @@
 /** Reading the merchants subgraph's rows: by reference, by key digest, by payment. */
 import type { EntityManager } from '@mikro-orm/postgresql';
 import type pg from 'pg';
+import type { ApiKeyHolder } from '../../schema/generated/merchants.ts';
 import { batched, loadByKey } from '../platform/database/batch-calls.ts';
 import {
   ShopEntity,
@@ -9,9 +10,8 @@ import {
   type Merchant,
 } from '../platform/database/entities.ts';
 import { columns, propertyNames, run, type Statement } from '../platform/database/statement.ts';
-import type { Mode } from '../rules/mode.ts';
 import type { EntityReference, OfShop } from '../platform/graph/entities.ts';
-import type { Scope } from '../platform/access/principal.ts';
+import { rateLimitOf, type StoredRateLimit } from './rules/merchant.ts';
 import {
   WebhookDeliveryEntity,
   WebhookEndpointEntity,
@@ -92,26 +92,6 @@ const deliveriesBy =
 export const findDeliveries = deliveriesBy('subjectId');
 export const findDeliveriesOfEvents = deliveriesBy('eventId');
 
-export interface KeyHolder {
-  readonly keyId: string;
-  readonly merchantId: string;
-  readonly shopId: string;
-  readonly mode: Mode;
-  readonly scopes: Scope[];
-  /** Null: it never expires. */
-  readonly expiresInMs: number | null;
-  readonly liveEnabled: boolean;
-  readonly requireSignature: boolean;
-  readonly requireBoundSignature: boolean;
-  /** Sealed; it is opened where signatures are checked. */
-  readonly signingSecretSealed: string | null;
-  readonly allowList: string[];
-  readonly receiptsRequired: boolean;
-  readonly hasTestClock: boolean;
-  readonly ratePerSecond: number | null;
-  readonly rateBurst: number | null;
-}
-
 const holders: Statement = {
   name: 'api_key.holders',
   text: `select api_key.id as "keyId", api_key.merchant_id as "merchantId", api_key.shop_id as "shopId", api_key.mode, api_key.scopes,
@@ -125,15 +105,15 @@ const holders: Statement = {
       and (api_key.requested_by is null or api_key.approved_by is not null)`,
 };
 
-type FoundHolder = KeyHolder & { readonly digest: string };
+type FoundHolder = Omit<ApiKeyHolder, 'rateLimit'> & StoredRateLimit & { readonly digest: string };
 
 // Whose a key is says this lookup alone: those of all callers share a statement.
-const findGathered = batched<string, KeyHolder | null>({
+const findGathered = batched<string, ApiKeyHolder | null>({
   name: holders.name,
   callerOf: () => 'everybody',
   run: async (pool, digests) => {
     const rows = await run<FoundHolder>(pool, holders, [digests]);
-    const found = new Map(rows.map((row) => [row.digest, row]));
+    const found = new Map(rows.map((row) => [row.digest, { ...row, rateLimit: rateLimitOf(row) }]));
     return digests.map((digest) => found.get(digest) ?? null);
   },
 });
@@ -142,5 +122,5 @@ const findGathered = batched<string, KeyHolder | null>({
  * The merchant and shop of the key with this digest; null when it is unknown, revoked or not
  * approved.
  */
-export const findKeyHolder = (pool: pg.Pool, digest: string): Promise<KeyHolder | null> =>
+export const findKeyHolder = (pool: pg.Pool, digest: string): Promise<ApiKeyHolder | null> =>
   findGathered(pool, digest);

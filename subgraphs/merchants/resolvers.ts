@@ -205,7 +205,6 @@ const typeFields = ({ database, bus }: MerchantsDeps) => {
       rateLimit: rateLimitOf,
       profile: profileOf,
     },
-    ApiKeyHolder: { rateLimit: rateLimitOf },
     Shop: {
       merchant: ({ merchantId }, _, context) => merchantOfShop(context).load(merchantId),
       effectiveRates: (shop, _, context) => effectiveRatesOf(context).load(shop),

@@ -38,5 +38,12 @@ export type LoggedEvent = EventWith<
 
 /** One published event of the live stream. */
 export type EventRow = EventWith<
-  'merchantId' | 'sequence' | 'shopId' | 'mode' | 'subjectId' | 'streamKind' | 'payload' | 'createdAt'
+  | 'merchantId'
+  | 'sequence'
+  | 'shopId'
+  | 'mode'
+  | 'subjectId'
+  | 'streamKind'
+  | 'payload'
+  | 'createdAt'
 >;

@@ -2,10 +2,10 @@
  * Reads the merchants' ledger: signed movements on a shop's merchant account
  * (docs/contract.md#balance-and-ledger).
  */
-import type { QueryledgerFileArgs } from '../../../schema/generated/merchants.ts';
+import type { LedgerFilePart, QueryledgerFileArgs } from '../../../schema/generated/merchants.ts';
 import type { KeyPrincipal } from '../../platform/access/principal.ts';
 import type { SourceKind } from '../../ledger/entities.ts';
-import { cursorOf, pageRange, spanOf, type Page } from '../../platform/database/keyset.ts';
+import { cursorOf, pageRange, spanOf } from '../../platform/database/keyset.ts';
 import type { ListTable } from '../../platform/database/list-statements.ts';
 import { openList } from '../../platform/database/lists.ts';
 import { run, type Runner, type Statement } from '../../platform/database/statement.ts';
@@ -58,13 +58,6 @@ export const pageOfLedger = openList<LedgerRow>({
 
 /** Rows of a part at most: about a megabyte. */
 const part_max_rows = 5_000;
-
-export interface LedgerFilePart {
-  /** Whole lines, each with its end; the header is not among them. */
-  readonly text: string;
-  readonly rows: number;
-  readonly pageInfo: Page<LedgerRow>['pageInfo'];
-}
 
 // Only the description can need quotes under RFC 4180. Checking each character costs half of a
 // pattern.

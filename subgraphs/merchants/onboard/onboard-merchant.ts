@@ -4,17 +4,14 @@
  * the first change.
  */
 import type {
-  ApiKeyIssued,
   MutationmerchantOnboardArgs,
   MutationResolvers,
 } from '../../../schema/generated/merchants.ts';
-import type { Shop, Merchant } from '../../platform/database/entities.ts';
 import { checkWebhookUrl } from '../../platform/http/webhook-url.ts';
 import { asType } from '../../platform/access/access.ts';
 import { isRefusal, refuseMistakes, type Refusal } from '../../rules/refusal.ts';
 import type { Acting } from '../../platform/database/audit.ts';
 import { createMerchant } from '../change-merchant.ts';
-import type { WebhookEndpoint } from '../entities.ts';
 import { issueApiKey } from '../keys/api-keys.ts';
 import {
   nameMistake,
@@ -28,20 +25,11 @@ import {
   type EndpointDeps,
   type EndpointSettings,
 } from '../webhooks/change-endpoint.ts';
-import type { ShownSecret } from '../webhooks/rules.ts';
 
 /** What is asked for; without an endpoint when it is null. */
 interface OnboardInput extends Pick<MutationmerchantOnboardArgs, 'name' | 'shopName'> {
   readonly profile: MerchantProfile;
   readonly endpoint: EndpointSettings | null;
-}
-
-/** The created objects; secrets are shown once. */
-export interface Onboarded {
-  readonly merchant: Merchant;
-  readonly shop: Shop;
-  readonly apiKey: ApiKeyIssued;
-  readonly endpoint: (ShownSecret & { readonly endpoint: WebhookEndpoint }) | null;
 }
 
 const refusalOf = (
@@ -58,12 +46,8 @@ const refusalOf = (
   ]);
 };
 
-/** Creates all of them. On `bad_request` nothing was created. */
-const onboardMerchant = async (
-  deps: EndpointDeps,
-  acting: Acting,
-  input: OnboardInput,
-): Promise<Onboarded | Refusal> => {
+/** Creates all of them; secrets are shown once. On `bad_request` nothing was created. */
+export const onboardMerchant = async (deps: EndpointDeps, acting: Acting, input: OnboardInput) => {
   const refusal = refusalOf(deps, input);
   if (refusal) return refusal;
   const merchant = await createMerchant(deps.database, acting, input.name, input.profile);

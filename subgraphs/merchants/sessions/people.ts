@@ -1,7 +1,11 @@
 /** Lists the people logged in to the console, and ends another person's session. */
 import { randomUUID } from 'node:crypto';
-import type { MutationpersonInviteArgs } from '../../../schema/generated/merchants.ts';
-import { makeConsoleLink, type LinkPerson } from '../../platform/access/link-person.ts';
+import type {
+  MutationpersonInviteArgs,
+  PersonInvitation,
+  PersonInvited,
+} from '../../../schema/generated/merchants.ts';
+import { makeConsoleLink } from '../../platform/access/link-person.ts';
 import type { OperatorPrincipal } from '../../platform/access/principal.ts';
 import { writeEntry, type AuditedAction, type Acting } from '../../platform/database/audit.ts';
 import { given } from '../../platform/database/keyset.ts';
@@ -76,13 +80,6 @@ export interface InvitationDeps {
   readonly issuer: string | null;
 }
 
-/** An invitation that waits. */
-export interface PersonInvitation extends LinkPerson {
-  readonly id: string;
-  readonly invitedBy: string;
-  readonly expiresAt: Temporal.Instant;
-}
-
 const waiting = (now: Temporal.Instant) => ({
   id: { $ne: null },
   usedAt: null,
@@ -111,7 +108,7 @@ export const invitePerson = async (
   { database, publicUrl, issuer }: InvitationDeps,
   acting: ActingPerson,
   { email, role, merchantId = null }: MutationpersonInviteArgs,
-): Promise<{ readonly url: string; readonly invitation: PersonInvitation } | Refusal> => {
+): Promise<PersonInvited | Refusal> => {
   if (issuer !== null)
     return refuse('bad_request', `email: people come from ${issuer}; add the person there`);
   const subject = email.trim().toLowerCase();

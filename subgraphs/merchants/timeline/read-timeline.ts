@@ -4,7 +4,11 @@
  * last rows.
  */
 import type { EntityManager } from '@mikro-orm/postgresql';
-import type { PaymentMaker, PaymentStatus, RefundStatus } from '../../../schema/generated/merchants.ts';
+import type {
+  PaymentMaker,
+  PaymentStatus,
+  RefundStatus,
+} from '../../../schema/generated/merchants.ts';
 import { BankCallEntity } from '../../acquirers/entities.ts';
 import { refusal } from '../../platform/access/access.ts';
 import { AuditEntryEntity } from '../../platform/database/entities.ts';
@@ -65,13 +69,7 @@ const statements = {
 const newest = { limit: shownOfPart_max, disableIdentityMap: true } as const;
 
 /** The statuses whose moments the payment row stores. */
-const statusesOf = ({
-  status,
-  createdAt,
-  orderedAt,
-  capturedAt,
-  finalizedAt,
-}: Life) => {
+const statusesOf = ({ status, createdAt, orderedAt, capturedAt, finalizedAt }: Life) => {
   const at = (moment: Temporal.Instant | null, reached: PaymentStatus) =>
     moment ? [{ __typename: 'TimelineStatus' as const, at: moment, status: reached }] : [];
   const isPaid = status === 'succeeded' || status === 'refunded';
