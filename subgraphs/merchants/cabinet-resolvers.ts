@@ -14,7 +14,7 @@ import type { RowKey } from '../platform/database/batch-calls.ts';
 import type { Bus } from '../platform/bus/bus.ts';
 import { mayReadMerchant } from '../platform/graph/entities.ts';
 import { perCall } from '../platform/graph/subgraph.ts';
-import { anyMerchantOf, asType, orThrow } from '../platform/access/access.ts';
+import { anyMerchantOf, asType, byVerb, orThrow } from '../platform/access/access.ts';
 import { findNames, listAuditEntries } from './audit.ts';
 import {
   createEndpoint,
@@ -100,8 +100,8 @@ export const cabinetMutations = (deps: CabinetDeps) =>
     },
     merchantSupportRefundSet: async (_, { merchantId, amount }, context) =>
       asType('Merchant', await limitSupportRefunds(deps.database, context, merchantId, amount)),
-    shopCreate: async (_, input, context) => asType('Shop', await createShop(deps, context, input)),
-    shopRename: async (_, input, context) => asType('Shop', await renameShop(deps, context, input)),
+    shopCreate: byVerb('Shop', createShop, deps),
+    shopRename: byVerb('Shop', renameShop, deps),
     shopWebhookSecretRotate: async (_, { overlapHours, ...key }, context) =>
       asType('WebhookSecretRotated', await rotateShopSecret(deps, context, key, overlapHours)),
     webhookEndpointCreate: async (_, { url, events, signature, ...shop }, context) =>
@@ -115,18 +115,13 @@ export const cabinetMutations = (deps: CabinetDeps) =>
       asType('WebhookEndpoint', await switchEndpoint(deps, context, key, false)),
     webhookEndpointEnable: async (_, key, context) =>
       asType('WebhookEndpoint', await switchEndpoint(deps, context, key, true)),
-    webhookEndpointDelete: async (_, key, context) =>
-      asType('WebhookEndpointDeleted', await removeEndpoint(deps, context, key)),
+    webhookEndpointDelete: byVerb('WebhookEndpointDeleted', removeEndpoint, deps),
     webhookEndpointSecretRotate: async (_, { overlapHours, ...key }, context) =>
       asType('WebhookSecretRotated', await rotateEndpointSecret(deps, context, key, overlapHours)),
-    webhookEndpointTest: async (_, key, context) =>
-      asType('WebhookEndpointTested', await testEndpoint(deps, context, key)),
-    webhookDeliveryResend: async (_, key, context) =>
-      asType('WebhookDelivery', await resendDelivery(deps, context, key)),
-    webhookDeliveriesResendFailed: async (_, query, context) =>
-      asType('WebhookDeliveriesResent', await resendFailed(deps, context, query)),
-    webhookDeliveriesRetry: async (_, query, context) =>
-      asType('WebhookDeliveriesResent', await retryPending(deps, context, query)),
+    webhookEndpointTest: byVerb('WebhookEndpointTested', testEndpoint, deps),
+    webhookDeliveryResend: byVerb('WebhookDelivery', resendDelivery, deps),
+    webhookDeliveriesResendFailed: byVerb('WebhookDeliveriesResent', resendFailed, deps),
+    webhookDeliveriesRetry: byVerb('WebhookDeliveriesResent', retryPending, deps),
   }) satisfies MutationResolvers;
 
 /** Fields of the cabinet's types; they are merged with the other fields of these types. */

@@ -15,7 +15,7 @@ import { isUuid, merchantOrNone, platformMerchantId } from '../../rules/ids.ts';
 import type { Database, OnPool } from '../../platform/database/orm.ts';
 import { alertFieldNames, alertKinds, placeOf } from '../../rules/alert.ts';
 import { refuse, type Refusal } from '../../rules/refusal.ts';
-import { asType, orThrow, refusal } from '../../platform/access/access.ts';
+import { byVerb, orThrow, refusal } from '../../platform/access/access.ts';
 import { perCall } from '../../platform/graph/subgraph.ts';
 import { askBankAgain } from './ask-bank-again.ts';
 import { readByKey, type RowKey } from '../../platform/database/batch-calls.ts';
@@ -130,12 +130,9 @@ export const alertQueries = ({ database }: { readonly database: Database }) =>
 /** The mutations of alerts; each leaves its audit entry. */
 export const alertMutations = ({ database }: { readonly database: Database }) =>
   ({
-    alertResolve: async (_, input, context) =>
-      asType('Alert', await resolveAlert(database, context, input)),
-    alertAssign: async (_, input, context) =>
-      asType('Alert', await assignAlert(database, context, input)),
-    bankAskAgain: async (_, operation, context) =>
-      asType('BankAskedAgain', await askBankAgain(database, context, operation)),
+    alertResolve: byVerb('Alert', resolveAlert, database),
+    alertAssign: byVerb('Alert', assignAlert, database),
+    bankAskAgain: byVerb('BankAskedAgain', askBankAgain, database),
   }) satisfies MutationResolvers;
 
 /** Fields that are shown differently from how they are stored. */

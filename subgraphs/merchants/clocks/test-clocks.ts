@@ -10,7 +10,7 @@ import type {
   MutationtestClockCreateArgs,
   QueryResolvers,
 } from '../../../schema/generated/merchants.ts';
-import { merchantOf, asType, refusal } from '../../platform/access/access.ts';
+import { merchantOf, asType, byVerb, refusal } from '../../platform/access/access.ts';
 import type { KeyPrincipal } from '../../platform/access/principal.ts';
 import type { Bus } from '../../platform/bus/bus.ts';
 import {
@@ -257,14 +257,11 @@ export const clockQueries = ({ database, realNow }: ClockVerbs): QueryResolvers 
 
 /** The mutations of test clocks. Each writes an audit entry. */
 export const clockMutations = (verbs: ClockVerbs): MutationResolvers => ({
-  testClockCreate: async (_, input, context) =>
-    asType('TestClock', await createClock(verbs, context, input)),
-  testClockAdvance: async (_, input, context) =>
-    asType('TestClock', await advanceClock(verbs, context, input)),
+  testClockCreate: byVerb('TestClock', createClock, verbs),
+  testClockAdvance: byVerb('TestClock', advanceClock, verbs),
   testClockFreeze: async (_, shop, context) =>
     asType('TestClock', await switchClock(verbs, context, shop, true)),
   testClockResume: async (_, shop, context) =>
     asType('TestClock', await switchClock(verbs, context, shop, false)),
-  testClockRemove: async (_, shop, context) =>
-    asType('TestClockRemoved', await removeClock(verbs, context, shop)),
+  testClockRemove: byVerb('TestClockRemoved', removeClock, verbs),
 });

@@ -16,7 +16,7 @@ import type { Database } from '../../platform/database/orm.ts';
 import { run, type Runner, type Statement } from '../../platform/database/statement.ts';
 import { erasedTexts } from '../../platform/graph/free-texts.ts';
 import { isUuid } from '../../rules/ids.ts';
-import { asType } from '../../platform/access/access.ts';
+import { byVerb } from '../../platform/access/access.ts';
 import { refuse, type Refusal } from '../../rules/refusal.ts';
 import { changeEntities, type Acting, type AuditedAction } from '../../platform/database/audit.ts';
 import { reasonMistake } from '../policies/change-policy.ts';
@@ -211,6 +211,5 @@ export const erasePersonalData = async (
 /** The mutation that erases; it writes an audit entry. */
 export const eraseMutations = ({ database }: { readonly database: Database }) =>
   ({
-    personalDataErase: async (_, given, context) =>
-      asType('PersonalDataErased', await erasePersonalData(database, context, given)),
+    personalDataErase: byVerb('PersonalDataErased', erasePersonalData, database),
   }) satisfies MutationResolvers;

@@ -9,7 +9,7 @@ import type { Shop } from '../../platform/database/entities.ts';
 import type { PageQuery } from '../../platform/database/keyset.ts';
 import { isUuid } from '../../rules/ids.ts';
 import { perCall, type SubgraphContext } from '../../platform/graph/subgraph.ts';
-import { merchantOf, asType, orThrow, refusal } from '../../platform/access/access.ts';
+import { merchantOf, asType, byVerb, orThrow, refusal } from '../../platform/access/access.ts';
 import {
   approveApiKey,
   issueApiKey,
@@ -78,22 +78,17 @@ export const apiKeyFields: ApiKeyResolvers = {
 
 /** Mutations for keys and for the rules that apply to their callers. */
 export const keyMutations = (deps: KeyDeps & { readonly vaultKey: Keys }): MutationResolvers => ({
-  apiKeyIssue: async (_, input, context) =>
-    asType('ApiKeyIssued', await issueApiKey(deps, context, input)),
+  apiKeyIssue: byVerb('ApiKeyIssued', issueApiKey, deps),
   apiKeyApprove: async (_, input, context) => {
     const { principal } = context;
     if (principal.kind !== 'operator') throw new Error('only people can approve keys');
     return asType('ApiKey', await approveApiKey(deps, { ...context, principal }, input));
   },
-  apiKeyRevoke: async (_, input, context) =>
-    asType('ApiKey', await revokeApiKey(deps, context, input)),
-  apiKeyRotate: async (_, input, context) =>
-    asType('ApiKeyIssued', await rotateApiKey(deps, context, input)),
+  apiKeyRevoke: byVerb('ApiKey', revokeApiKey, deps),
+  apiKeyRotate: byVerb('ApiKeyIssued', rotateApiKey, deps),
   apiKeyUseNote: (_, { used }, { now }) => noteKeyUse(deps.database.pool, used, now()),
-  shopSignatureRequire: async (_, input, context) =>
-    asType('Shop', await requireSignature(deps, context, input)),
-  shopSigningSecretRotate: async (_, shop, context) =>
-    asType('ShopSigningSecretRotated', await rotateSigningSecret(deps, context, shop)),
+  shopSignatureRequire: byVerb('Shop', requireSignature, deps),
+  shopSigningSecretRotate: byVerb('ShopSigningSecretRotated', rotateSigningSecret, deps),
   shopAllowListSet: async (_, { entries, ...shop }, context) =>
     asType('Shop', await setAllowList(deps, context, shop, entries)),
   shopReceiptsRequire: async (_, { required, ...shop }, context) =>

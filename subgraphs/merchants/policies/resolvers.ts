@@ -7,7 +7,7 @@ import type {
 } from '../../../schema/generated/merchants.ts';
 import { type Refusal, refuse } from '../../rules/refusal.ts';
 import { isUuid } from '../../rules/ids.ts';
-import { asType, orThrow, refusal } from '../../platform/access/access.ts';
+import { asType, byVerb, orThrow, refusal } from '../../platform/access/access.ts';
 import { addBlockEntry } from './block-entries.ts';
 import {
   ownerOf,
@@ -97,9 +97,8 @@ export const policyQueries = ({ database }: PolicyDeps): QueryResolvers => ({
 
 /** Mutations of the policies and the ledger. Each writes an audit entry. */
 export const policyMutations = (deps: PolicyDeps): MutationResolvers => ({
-  rateSet: async (_, input, context) => asType('RateRecord', await setRate(deps, context, input)),
-  bankRouteSet: async (_, input, context) =>
-    asType('BankRoute', await setRoute(deps, context, input)),
+  rateSet: byVerb('RateRecord', setRate, deps),
+  bankRouteSet: byVerb('BankRoute', setRoute, deps),
   bankRouteRemove: async (_, { merchantId, id }, context) => {
     const action = { action: 'bank_route.remove', merchantId, id } as const;
     const remove = removing(BankRouteEntity, { merchantId, id }, 'route');
@@ -119,17 +118,13 @@ export const policyMutations = (deps: PolicyDeps): MutationResolvers => ({
     const remove = removing(BlockEntryEntity, { id, merchantId }, 'entry on this list');
     return asType('PolicyRemoved', await changePolicy(deps, context, action, remove));
   },
-  forbiddenPurposeAdd: async (_, input, context) =>
-    asType('ForbiddenPurpose', await forbidPurpose(deps, context, input)),
+  forbiddenPurposeAdd: byVerb('ForbiddenPurpose', forbidPurpose, deps),
   forbiddenPurposeRemove: async (_, { id }, context) => {
     const action = { action: 'forbidden_purpose.remove', merchantId: null, id } as const;
     const remove = removing(ForbiddenWordEntity, { id }, 'forbidden purpose');
     return asType('PolicyRemoved', await changePolicy(deps, context, action, remove));
   },
-  exchangeRateSet: async (_, input, context) =>
-    asType('ExchangeRate', await setExchangeRate(deps, context, input)),
-  settlementRecord: async (_, input, context) =>
-    asType('LedgerRecorded', await recordSettlement(deps, context, input)),
-  adjustmentRecord: async (_, input, context) =>
-    asType('LedgerRecorded', await recordAdjustment(deps, context, input)),
+  exchangeRateSet: byVerb('ExchangeRate', setExchangeRate, deps),
+  settlementRecord: byVerb('LedgerRecorded', recordSettlement, deps),
+  adjustmentRecord: byVerb('LedgerRecorded', recordAdjustment, deps),
 });

@@ -9,7 +9,7 @@ import type {
 import type { Database } from '../../platform/database/orm.ts';
 import { platformMerchantId, isUuid, merchantOrNone } from '../../rules/ids.ts';
 import { type Refusal, refuse } from '../../rules/refusal.ts';
-import { asType, orThrow } from '../../platform/access/access.ts';
+import { asType, byVerb, orThrow } from '../../platform/access/access.ts';
 import {
   type ReconciliationDifference,
   type OperationSide,
@@ -86,14 +86,15 @@ export const reconciliationQueries = ({ database }: Deps) =>
 /** The mutations of reconciliation; each writes an audit entry. */
 export const reconciliationMutations = ({ database }: Deps) =>
   ({
-    reconciliationOpen: async (_, name, context) =>
-      asType('ReconciliationRun', await openReconciliation(database, context, name)),
-    reconciliationPartAdd: async (_, part, context) =>
-      asType('ReconciliationRun', await addRegistryPart(database, context, part)),
+    reconciliationOpen: byVerb('ReconciliationRun', openReconciliation, database),
+    reconciliationPartAdd: byVerb('ReconciliationRun', addRegistryPart, database),
     reconciliationMatch: async (_, { runId }, context) =>
       asType('ReconciliationRun', await matchReconciliation(database, context, runId)),
-    reconciliationDifferenceResolve: async (_, input, context) =>
-      asType('ReconciliationDifference', await resolveDifference(database, context, input)),
+    reconciliationDifferenceResolve: byVerb(
+      'ReconciliationDifference',
+      resolveDifference,
+      database,
+    ),
   }) satisfies MutationResolvers;
 
 const shownSide = (side: OperationSide | null) => side && { ...side, amount: BigInt(side.amount) };

@@ -13,7 +13,7 @@ import { BankAccountEntity, type BankAccount } from '../../acquirers/entities.ts
 import { forUpdate } from '../../platform/database/orm-connections.ts';
 import type { Database } from '../../platform/database/orm.ts';
 import { refuse, type Refusal } from '../../rules/refusal.ts';
-import { merchantOf, asType } from '../../platform/access/access.ts';
+import { merchantOf, byVerb } from '../../platform/access/access.ts';
 import { seal, type Keys } from '../../platform/access/keys.ts';
 import { changeEntities, type Acting } from '../../platform/database/audit.ts';
 import { MerchantEntity } from '../../platform/database/entities.ts';
@@ -117,8 +117,6 @@ export const bankAccountQueries = ({ database }: BankAccountDeps): QueryResolver
 
 /** The mutations for accounts at acquirers. Each writes an audit entry. */
 export const bankAccountMutations = (deps: BankAccountDeps): MutationResolvers => ({
-  bankAccountSet: async (_, input, context) =>
-    asType('BankAccount', await setAccount(deps, context, input)),
-  bankAccountRemove: async (_, key, context) =>
-    asType('BankAccount', await removeAccount(deps, context, key)),
+  bankAccountSet: byVerb('BankAccount', setAccount, deps),
+  bankAccountRemove: byVerb('BankAccount', removeAccount, deps),
 });

@@ -12,7 +12,7 @@ import { refuse, type Refusal } from '../../rules/refusal.ts';
 import { clientOf } from '../../platform/database/orm-connections.ts';
 import { run, type Statement } from '../../platform/database/statement.ts';
 import { platformMerchantId } from '../../rules/ids.ts';
-import { merchantOf, asType } from '../../platform/access/access.ts';
+import { merchantOf, asType, byVerb } from '../../platform/access/access.ts';
 import {
   actorOf,
   changeEntities,
@@ -113,8 +113,7 @@ export const viewQueries = ({ database }: ViewDeps) =>
 /** Saving and removing views. */
 export const viewMutations = ({ database }: ViewDeps) =>
   ({
-    savedViewSave: async (_, view, context) =>
-      asType('SavedView', await saveView(database, context, view)),
+    savedViewSave: byVerb('SavedView', saveView, database),
     savedViewDelete: async (_, { id }, context) => {
       const owner = ownerOf(context);
       const { merchantId } = owner;

@@ -318,6 +318,16 @@ export const asType = <Name extends string, Result extends object>(
 ): (Result & { readonly __typename: Name }) | Refusal =>
   isRefusal(result) ? result : { ...result, __typename };
 
+/** A mutation that is a verb alone: it has the call's arguments, and its result is of this type. */
+export const byVerb =
+  <Name extends string, Deps, Acting, Input, Result extends object>(
+    type: Name,
+    verb: (deps: Deps, acting: Acting, input: Input) => Promise<Result | Refusal>,
+    deps: Deps,
+  ) =>
+  async (_: unknown, input: Input, acting: Acting) =>
+    asType(type, await verb(deps, acting, input));
+
 /** The calling key. Access rows refuse other callers; this only narrows the type. */
 export const keyOf = (principal: Principal): KeyPrincipal => {
   if (principal.kind !== 'key') throw refusal('scope_required', 'this operation is for API keys');
