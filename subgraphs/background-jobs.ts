@@ -21,7 +21,7 @@ import {
 } from './payments/jobs.ts';
 import { payoutJobs, payoutClockParticipant, sendPayoutsJob } from './payouts/send-payouts.ts';
 import { openPayments } from './recurring/ask-payments.ts';
-import { startConsuming, type RunningConsumer } from './recurring/consume-payments.ts';
+import { startConsuming } from './recurring/consume-payments.ts';
 import { recurringJobs, recurringClockParticipant } from './recurring/jobs.ts';
 import { paymentListeners } from './recurring/payment-listeners.ts';
 import { paymentsOf, type SubgraphsDeps } from './open-subgraphs.ts';
@@ -35,7 +35,7 @@ export const wakeableJobs = [
 ] as const satisfies readonly Pick<Job, 'name' | 'queue'>[];
 
 /** Consumes the events of payments that recurring billing requested, until it is stopped. */
-export const consumeRecurringPayments = (deps: SubgraphsDeps): RunningConsumer => {
+export const consumeRecurringPayments = (deps: SubgraphsDeps) => {
   const { database, log, now } = deps;
   return startConsuming({
     pool: database.pool,

@@ -76,15 +76,8 @@ export const consumePayments = async (deps: ConsumerDeps): Promise<number> =>
 export const retryPayments = (deps: ConsumerDeps): Promise<number> =>
   consumeRetries(consumingOf(deps), batch_max);
 
-export interface RunningConsumer {
-  /** Notifies it of newly numbered events. */
-  wake(): void;
-  /** Ends after the batch in progress. */
-  stop(): Promise<void>;
-}
-
 /** Consumes until it is stopped: at once when woken, and at least every few seconds. */
-export const startConsuming = (deps: ConsumerDeps): RunningConsumer => {
+export const startConsuming = (deps: ConsumerDeps) => {
   const stopping = new AbortController();
   const wakeSignal = new WakeSignal();
   const ended = (async () => {
@@ -99,7 +92,9 @@ export const startConsuming = (deps: ConsumerDeps): RunningConsumer => {
     }
   })();
   return {
+    /** Notifies it of newly numbered events. */
     wake: () => wakeSignal.wake(),
+    /** Ends after the batch in progress. */
     stop: async () => {
       stopping.abort();
       wakeSignal.wake();

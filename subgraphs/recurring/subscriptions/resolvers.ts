@@ -143,7 +143,7 @@ export const subscriptionMutations = ({
         { action: 'subscription.cancel', merchantId: caller.merchantId, id },
         { before, reason },
       );
-    const request = { id, reason, requestId, ...(isPerson ? { record } : {}) };
+    const request = { id, reason, requestId, record };
     const cancelled = await cancelSubscription(pool, payments, caller, request, at);
     return answer('SubscriptionCancelled', cancelled);
   },

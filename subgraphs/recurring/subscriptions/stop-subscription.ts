@@ -87,7 +87,6 @@ export const cancelSubscription = async (
   const decide = (subscription: Subscription, known: readonly SubscriptionCharge[]) =>
     cancelled(subscription, known, reason, refusal === 'not_found', now);
   const key = { merchantId, subscriptionId: found.id };
-  if (!record) return changeSubscription(pool, key, decide);
   return inTransaction(pool, async (client) => {
     let before: Subscription | null = null;
     const changed = await changeSubscription(client, key, (subscription, known) => {
@@ -95,7 +94,7 @@ export const cancelSubscription = async (
       before = change === 'unchanged' ? null : subscription;
       return change;
     });
-    if (before && !isRefusal(changed)) await record(client, before);
+    if (before && !isRefusal(changed)) await record?.(client, before);
     return changed;
   });
 };

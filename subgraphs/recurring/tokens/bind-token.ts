@@ -25,7 +25,6 @@ import type { RowKey } from '../../platform/database/batch-calls.ts';
 import type { Database } from '../../platform/database/orm.ts';
 import { emOn } from '../../platform/database/orm-connections.ts';
 import { inTransaction } from '../../platform/database/statement.ts';
-import { isUuid } from '../../rules/ids.ts';
 import { defaultCurrency } from '../../rules/money.ts';
 import { sumMistake } from '../../rules/receipt.ts';
 import { recurringPaymentId } from '../../rules/recurring.ts';
@@ -194,7 +193,6 @@ export const cancelToken = async (
   { requestId, now }: { readonly requestId: string; readonly now: Temporal.Instant },
   record: TokenRecord = async () => {},
 ): Promise<Token | Refusal> => {
-  if (!isUuid(id)) return noToken;
   const [found] = await loadTokens(pool, [{ merchantId, id }]);
   if (found?.mode !== mode) return noToken;
   // Refusal when there is nothing to cancel any more: then the token alone is.
