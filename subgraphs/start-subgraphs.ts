@@ -22,7 +22,7 @@ import { ensureDemoMerchant, type DemoMerchant } from './merchants/demo-merchant
 import { makeLink } from './merchants/sessions/sessions.ts';
 import { openDevelopmentTargets } from './merchants/webhooks/webhook-target.ts';
 import { watchWebhookBacklog } from './merchants/webhooks/webhook-backlog.ts';
-import { openDeliverer } from './merchants/webhooks/deliverer.ts';
+import { Deliverer } from './merchants/webhooks/deliverer.ts';
 import { backgroundJobs, consumeRecurringPayments, wakeableJobs } from './background-jobs.ts';
 import { entities } from './entities.ts';
 import { openSubgraph, type SubgraphsDeps } from './open-subgraphs.ts';
@@ -221,7 +221,7 @@ const startWorker = async (
 ): Promise<void> => {
   const { database, bus, queues, log } = deps;
   const stopping = new AbortController();
-  const deliverer = openDeliverer({
+  const deliverer = new Deliverer({
     pool: database.pool,
     vaultKey: deps.secrets.vault,
     privateTargets: deps.privateTargets,

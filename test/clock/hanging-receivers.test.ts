@@ -10,7 +10,7 @@ import { clockJobs, keepClockJob } from '../../subgraphs/platform/clock/keep-clo
 import { openQueues } from '../../subgraphs/platform/queue/queues.ts';
 import { done, type Job, joinSweeps } from '../../subgraphs/platform/queue/run-job.ts';
 import { webhookClockParticipant } from '../../subgraphs/merchants/webhooks/clock-participant.ts';
-import { openDeliverer, type Deliverer } from '../../subgraphs/merchants/webhooks/deliverer.ts';
+import { Deliverer } from '../../subgraphs/merchants/webhooks/deliverer.ts';
 import { eventually } from '../support/eventually.ts';
 import { startReceiver } from '../webhooks/receiver.ts';
 import {
@@ -65,7 +65,7 @@ const now = (): Temporal.Instant => Temporal.Now.instant();
 
 const startDelivering = (): Deliverer => {
   const { pool, vaultKey, open } = harness;
-  const deliverer = openDeliverer({
+  const deliverer = new Deliverer({
     pool,
     vaultKey,
     privateTargets: () => true,

@@ -3,11 +3,11 @@
  * <vault key, base64> <merchant> <lane>`.
  */
 import pg from 'pg';
-import { openDeliverer } from '../../subgraphs/merchants/webhooks/deliverer.ts';
+import { Deliverer } from '../../subgraphs/merchants/webhooks/deliverer.ts';
 import { log } from './harness.ts';
 
 const [, , url = '', vaultKey = '', merchantId = '', lane = ''] = process.argv;
-const deliverer = openDeliverer({
+const deliverer = new Deliverer({
   pool: new pg.Pool({ connectionString: url }),
   vaultKey: Buffer.from(vaultKey, 'base64'),
   privateTargets: () => true,

@@ -20,7 +20,7 @@ import { openLog } from '../../subgraphs/platform/tracing/telemetry.ts';
 import { seal } from '../../subgraphs/platform/access/keys.ts';
 import type { DeliveryLimits } from '../../subgraphs/merchants/webhooks/deliveries.ts';
 import type { SignatureFormat } from '../../subgraphs/merchants/webhooks/rules.ts';
-import { openDeliverer, webhookJobs } from '../../subgraphs/merchants/webhooks/deliverer.ts';
+import { Deliverer, webhookJobs } from '../../subgraphs/merchants/webhooks/deliverer.ts';
 import { entities } from '../../subgraphs/entities.ts';
 import { startTestDatabase } from '../support/database.ts';
 
@@ -161,7 +161,7 @@ export const startWorker = async (
     jobs: [],
   });
   const { pool } = harness.database;
-  const deliverer = openDeliverer({
+  const deliverer = new Deliverer({
     pool,
     vaultKey: harness.vaultKey,
     privateTargets: () => true,

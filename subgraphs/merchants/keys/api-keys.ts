@@ -22,7 +22,8 @@ import { run, type Runner, type Statement } from '../../platform/database/statem
 import type { Bus } from '../../platform/bus/bus.ts';
 import { isRefusal, refuse, type Refusal } from '../../rules/refusal.ts';
 import { textMistake } from '../../rules/texts.ts';
-import { scopes, type OperatorPrincipal } from '../../platform/access/principal.ts';
+import { scopes } from '../../platform/access/principal.ts';
+import type { PersonActing } from '../../platform/drafts/drafts.ts';
 import {
   changeEntities,
   changing,
@@ -232,7 +233,7 @@ const changeKey = (
  */
 export const approveApiKey = (
   deps: KeyDeps,
-  acting: Acting & { readonly principal: OperatorPrincipal },
+  acting: PersonActing,
   named: MutationapiKeyApproveArgs,
 ): Promise<ApiKey | Refusal> =>
   changeKey(deps, acting, 'api_key.approve', named, async (key, em) => {

@@ -28,6 +28,7 @@ import {
   requireReceipts,
 } from '../shops/protect-shop.ts';
 import type { Keys } from '../../platform/access/keys.ts';
+import { personOf } from '../../platform/drafts/drafts.ts';
 
 /** Only the shop's own keys read its protection; of other shops a key reads names only. */
 const forOwnKeys =
@@ -79,11 +80,8 @@ export const apiKeyFields: ApiKeyResolvers = {
 /** Mutations for keys and for the rules that apply to their callers. */
 export const keyMutations = (deps: KeyDeps & { readonly vaultKey: Keys }): MutationResolvers => ({
   apiKeyIssue: byVerb('ApiKeyIssued', issueApiKey, deps),
-  apiKeyApprove: async (_, input, context) => {
-    const { principal } = context;
-    if (principal.kind !== 'operator') throw new Error('only people can approve keys');
-    return asType('ApiKey', await approveApiKey(deps, { ...context, principal }, input));
-  },
+  apiKeyApprove: async (_, input, context) =>
+    asType('ApiKey', await approveApiKey(deps, personOf(context), input)),
   apiKeyRevoke: byVerb('ApiKey', revokeApiKey, deps),
   apiKeyRotate: byVerb('ApiKeyIssued', rotateApiKey, deps),
   apiKeyUseNote: (_, { used }, { now }) => noteKeyUse(deps.database.pool, used, now()),

@@ -6,12 +6,12 @@ import type {
   PersonInvited,
 } from '../../../schema/generated/merchants.ts';
 import { makeConsoleLink } from '../../platform/access/link-person.ts';
-import type { OperatorPrincipal } from '../../platform/access/principal.ts';
-import { writeEntry, type AuditedAction, type Acting } from '../../platform/database/audit.ts';
+import { writeEntry, type AuditedAction } from '../../platform/database/audit.ts';
 import { given } from '../../platform/database/keyset.ts';
 import { openKnownMerchants } from '../../platform/database/known-merchants.ts';
 import { clientOf, forUpdate } from '../../platform/database/orm-connections.ts';
 import type { Database } from '../../platform/database/orm.ts';
+import type { PersonActing } from '../../platform/drafts/drafts.ts';
 import { isUuid } from '../../rules/ids.ts';
 import { isEmail } from '../../rules/receipt.ts';
 import { refuse, type Refusal } from '../../rules/refusal.ts';
@@ -23,21 +23,18 @@ import {
 } from '../entities.ts';
 import { invitationLife_h, lasting, type SessionDeps } from './sessions.ts';
 
-type ActingPerson = Acting & { readonly principal: OperatorPrincipal };
-
 const shown_max = 200;
 
 /** The sessions that last now, within the caller's reach. */
 export const findPeople = (
   { database }: Pick<SessionDeps, 'database'>,
-  { merchantId }: OperatorPrincipal,
-  now: Temporal.Instant,
+  { principal: { merchantId }, now }: PersonActing,
 ): Promise<ConsoleSession[]> =>
   database
     .fork()
     .find(
       ConsoleSessionEntity,
-      { ...lasting(now), ...given({ merchantId }) },
+      { ...lasting(now()), ...given({ merchantId }) },
       { orderBy: { seenAt: 'desc', id: 'asc' }, limit: shown_max },
     );
 
@@ -47,7 +44,7 @@ export const findPeople = (
  */
 export const endPersonSession = async (
   { database, bus }: SessionDeps,
-  acting: ActingPerson,
+  acting: PersonActing,
   id: string,
 ): Promise<ConsoleSession | Refusal> => {
   const none = refuse('not_found', 'there is no such session');
@@ -92,10 +89,9 @@ const isInvitation = (link: ConsoleLink): link is ConsoleLink & PersonInvitation
 /** The invitations that wait, within the caller's reach. */
 export const findInvitations = async (
   { database }: InvitationDeps,
-  { merchantId }: OperatorPrincipal,
-  now: Temporal.Instant,
+  { principal: { merchantId }, now }: PersonActing,
 ): Promise<PersonInvitation[]> => {
-  const where = { ...waiting(now), ...given({ merchantId }) };
+  const where = { ...waiting(now()), ...given({ merchantId }) };
   const order = { orderBy: { expiresAt: 'desc', id: 'asc' }, limit: shown_max } as const;
   return (await database.fork().find(ConsoleLinkEntity, where, order)).filter(isInvitation);
 };
@@ -106,7 +102,7 @@ export const findInvitations = async (
  */
 export const invitePerson = async (
   { database, publicUrl, issuer }: InvitationDeps,
-  acting: ActingPerson,
+  acting: PersonActing,
   { email, role, merchantId = null }: MutationpersonInviteArgs,
 ): Promise<PersonInvited | Refusal> => {
   if (issuer !== null)
@@ -138,7 +134,7 @@ export const invitePerson = async (
 /** Withdraws an invitation, with an audit entry; `not_found` when it does not wait. */
 export const withdrawInvitation = async (
   { database }: InvitationDeps,
-  acting: ActingPerson,
+  acting: PersonActing,
   id: string,
 ): Promise<PersonInvitation | Refusal> => {
   const none = refuse('not_found', 'there is no such invitation');

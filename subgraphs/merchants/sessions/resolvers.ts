@@ -4,12 +4,8 @@ import type {
   QueryResolvers,
   Resolvers,
 } from '../../../schema/generated/merchants.ts';
-import {
-  roles,
-  type OperatorPrincipal,
-  type Principal,
-  type Role,
-} from '../../platform/access/principal.ts';
+import { roles, type Role } from '../../platform/access/principal.ts';
+import { personOf, type PersonActing } from '../../platform/drafts/drafts.ts';
 import type { SubgraphContext } from '../../platform/graph/subgraph.ts';
 import { merchantOf, asType, refusal } from '../../platform/access/access.ts';
 import {
@@ -43,23 +39,16 @@ export const sessionFields: Pick<Resolvers, 'ConsoleSession'> = {
   ConsoleSession: { until: endOf },
 };
 
-const personOf = (principal: Principal): OperatorPrincipal => {
-  if (principal.kind !== 'operator') throw new Error('sessions are shown only to people');
+const actingPerson = (context: SubgraphContext): PersonActing => {
+  const acting = personOf(context);
   // Refuses whose own merchant is none.
-  if (principal.merchantId !== null) merchantOf(principal, null);
-  return principal;
+  if (acting.principal.merchantId !== null) merchantOf(acting.principal, null);
+  return acting;
 };
 
-const actingPerson = ({ requestId, now, principal }: SubgraphContext) => ({
-  requestId,
-  now,
-  principal: personOf(principal),
-});
-
 export const sessionQueries = (deps: PeopleDeps): QueryResolvers => ({
-  personInvitations: (_, __, { principal, now }) =>
-    findInvitations(deps, personOf(principal), now()),
-  personSessions: (_, __, { principal, now }) => findPeople(deps, personOf(principal), now()),
+  personInvitations: (_, __, context) => findInvitations(deps, actingPerson(context)),
+  personSessions: (_, __, context) => findPeople(deps, actingPerson(context)),
   consoleSession: (_, { digest }, { now }) => findSessionBy(deps, digest, now()),
 });
 

@@ -30,15 +30,6 @@ interface DelivererDeps extends Omit<DeliveryDeps, 'targets' | 'limits'>, Target
   readonly limits?: DeliveryDeps['limits'];
 }
 
-export interface Deliverer {
-  /** Reports that these lanes may have due deliveries. */
-  wake(lanes: readonly WebhookLane[]): void;
-  /** Whether it is so busy that other deliverers should be woken. */
-  readonly isBusy: boolean;
-  /** Stops claiming; resolves when all running attempts have ended. */
-  close(): Promise<void>;
-}
-
 /** The rest after a claim, in which lanes gather: a claim is a transaction, whatever its size. */
 const claimRest_ms = 5;
 const lanesPerClaim_max = 100;
@@ -75,7 +66,7 @@ const boundsOf = ({ merchantId, lane }: WebhookLane): readonly (readonly [string
   ...(lane.includes('#') ? [[`own/${merchantId}`, webhooksInFlightToOwn_max] as const] : []),
 ];
 
-class DelivererHere implements Deliverer {
+export class Deliverer {
   readonly #parts: DeliveryDeps & { readonly targets: Dispatcher };
   /** Lanes that may have due deliveries, by merchant; the last served merchant is last. */
   readonly #waiting = new Map<string, Set<string>>();
@@ -92,10 +83,12 @@ class DelivererHere implements Deliverer {
     };
   }
 
+  /** Whether it is so busy that other deliverers should be woken. */
   get isBusy(): boolean {
     return this.#attempts.size >= busy_min;
   }
 
+  /** Reports that these lanes may have due deliveries. */
   wake(lanes: readonly WebhookLane[]): void {
     for (const { merchantId, lane } of lanes) {
       const waiting = this.#waiting.get(merchantId) ?? new Set();
@@ -105,6 +98,7 @@ class DelivererHere implements Deliverer {
     this.#begin();
   }
 
+  /** Stops claiming; resolves when all running attempts have ended. */
   async close(): Promise<void> {
     this.#isClosed = true;
     await this.#claiming;
@@ -179,9 +173,6 @@ class DelivererHere implements Deliverer {
     this.#attempts.add(attempt);
   }
 }
-
-/** The deliverer of this process. */
-export const openDeliverer = (deps: DelivererDeps): Deliverer => new DelivererHere(deps);
 
 /** Wakes the deliverers of all processes for these lanes. */
 export type WakeLanes = (lanes: readonly WebhookLane[]) => void;

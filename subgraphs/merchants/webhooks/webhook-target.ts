@@ -207,19 +207,13 @@ interface DevelopmentTargetsDeps {
   readonly bus: Pick<Bus, 'subscribe'>;
 }
 
-/** What is allowed now; `close` stops the checks. */
-interface DevelopmentTargets {
-  readonly areAllowed: () => boolean;
-  close(): void;
-}
-
-/** Starts the checks. Until it is known whether a merchant is live, nothing is allowed. */
+/** Starts the checks, which `close` stops. Until it is known whether a merchant is live, nothing is allowed. */
 export const openDevelopmentTargets = async ({
   setting,
   publicUrl,
   database,
   bus,
-}: DevelopmentTargetsDeps): Promise<DevelopmentTargets> => {
+}: DevelopmentTargetsDeps) => {
   if (setting !== 'development' || !isLocalAddress(publicUrl))
     return { areAllowed: () => setting === 'allow', close: () => {} };
   let allowed = false;
