@@ -61,14 +61,11 @@ const connect_ms = 3_000;
 const keepAlive_ms = 30_000;
 const connections = 32;
 
-/** An acquirer's address: its kept connections, and the prefix of every call's path. */
-interface BankAddress {
-  readonly pool: Pool;
-  readonly base: string;
-}
-
-/** Opens the pool of an acquirer's API; nothing is connected until it is called. */
-export const openBankAddress = (url: string): BankAddress => {
+/**
+ * Opens the pool of an acquirer's API, and gives the prefix of every call's path as well; nothing is
+ * connected until it is called.
+ */
+export const openBankAddress = (url: string) => {
   const { origin, pathname } = new URL(url);
   const pool = new Pool(origin, {
     connections,

@@ -26,7 +26,7 @@ import { bufferInto } from '../platform/database/batch-calls.ts';
 import { newRowId } from '../platform/database/new-id.ts';
 import type { BankCall } from './entities.ts';
 import { spanned } from '../platform/tracing/tracing.ts';
-import type { Bank } from './bank.ts';
+import type { Bank, Question } from './bank.ts';
 
 const flush_ms = 10_000;
 const bucket_ms = healthBucket_min * 60_000;
@@ -225,10 +225,7 @@ const operations = {
 const unrecorded: ReadonlySet<string> = new Set(['receipt', 'checkRecipient', 'listSbpBanks']);
 
 /** What every recorded order and question names. */
-interface Order {
-  readonly merchantId: string;
-  readonly operationId: string;
-  readonly now: Temporal.Instant;
+interface Order extends Question {
   readonly amount?: bigint;
   readonly currency?: string;
 }

@@ -6,13 +6,11 @@ import { raiseAlert } from '../platform/alerts/alerts.ts';
 import type { Runner } from '../platform/database/statement.ts';
 import type { AlertFields } from '../rules/alert.ts';
 import type { MinorUnits } from '../rules/money.ts';
+import type { Question } from './bank.ts';
 
-export interface Ordered {
-  readonly merchantId: string;
-  readonly operationId: string;
+export interface Ordered extends Question {
   readonly amount: MinorUnits;
   readonly currency: string;
-  readonly now: Temporal.Instant;
 }
 
 /** What the bank repeats. */

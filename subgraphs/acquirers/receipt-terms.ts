@@ -7,7 +7,6 @@ import type { CustomerVault } from '../platform/database/kept-keys.ts';
 import { emOn } from '../platform/database/orm-connections.ts';
 import { eachMerchant } from '../platform/database/sharding.ts';
 import type { Runner } from '../platform/database/statement.ts';
-import type { Mode } from '../rules/mode.ts';
 import { minorUnits } from '../rules/money.ts';
 import {
   receiptTerms,
@@ -88,10 +87,7 @@ export const givenReceipt = (
 };
 
 /** Whose terms they become. */
-type Subject = Pick<
-  NewTerms,
-  'merchantId' | 'subjectId' | 'shopId' | 'mode' | 'paymentId' | 'createdAt'
-> & { readonly mode: Mode };
+type Subject = Omit<NewTerms, 'taxSystem' | 'items' | 'customerSealed' | 'customerShown'>;
 
 export const termsRow = (
   { terms, customerSealed }: GivenReceipt,

@@ -12,6 +12,7 @@
  * that bank is called.
  */
 import { run, type Runner, type Statement } from '../platform/database/statement.ts';
+import type { OfShop } from '../platform/graph/entities.ts';
 import {
   buyerMethods,
   currenciesOf,
@@ -21,7 +22,7 @@ import {
 } from '../rules/banks.ts';
 import { isRefusal, refuse, type Refusal } from '../rules/refusal.ts';
 import type { Mode } from '../rules/mode.ts';
-import type { Bank, HoldOrder } from './bank.ts';
+import type { Bank, ChargeOrder, HoldOrder } from './bank.ts';
 import type { Simulator } from './simulator/simulator.ts';
 import { openCallRecorder, type CallRecorder, watchedBank } from './calls.ts';
 import type { ReadTerms } from './receipt-terms.ts';
@@ -32,10 +33,7 @@ import { hasRoom } from '../ledger/balance.ts';
  * gets the terms here, just before it is sent. An order without a receipt costs nothing.
  */
 
-interface Ordered {
-  readonly merchantId: string;
-  readonly receiptTermsId?: string | null;
-}
+type Ordered = Pick<ChargeOrder, 'merchantId' | 'receiptTermsId'>;
 
 /** The bank behind that look-up. */
 const receiptingBank = (bank: Bank, readTerms: ReadTerms): Bank => {
@@ -82,17 +80,11 @@ const boundedBank = (bank: Bank, pool: Runner): Bank => ({
     !order.isFirst || (await hasRoom(pool, order)) ? bank.charge(order) : noRoom,
 });
 
-interface ShopInMode {
-  readonly merchantId: string;
-  readonly shopId: string;
-  readonly mode: Mode;
-}
-
 /** Banks that can serve an operation, the preferred first. */
 export type Candidates = readonly [Bank, ...Bank[]];
 
 /** What is to be served. */
-interface RoutingRequest extends ShopInMode {
+interface RoutingRequest extends OfShop {
   readonly operation: BankOperation;
   readonly method: RouteMethod;
   readonly currency: string;
@@ -113,13 +105,13 @@ export interface Banks {
   /** The preferred one of them. */
   route(request: RoutingRequest): Promise<Bank | Refusal>;
   /** `live_not_enabled` when a merchant may start nothing new in live mode; else null. */
-  liveModeRefusal(merchant: Pick<ShopInMode, 'merchantId' | 'mode'>): Promise<Refusal | null>;
+  liveModeRefusal(merchant: Pick<OfShop, 'merchantId' | 'mode'>): Promise<Refusal | null>;
   /**
    * The methods that a buyer can use to pay a shop in a currency now; none without a route.
    * `holds`: those that can hold money.
    */
   offered(
-    shop: ShopInMode & Pick<RoutingRequest, 'currency' | 'holds'>,
+    shop: OfShop & Pick<RoutingRequest, 'currency' | 'holds'>,
   ): Promise<readonly BuyerMethod[]>;
   /**
    * The bank that already has an operation, whatever the current routes; `route_not_configured`
@@ -266,7 +258,7 @@ export const openBanks = (
   const simulator = watchedBank(simulated, 'test', recorder);
   const byName = openConnectors(pool, connectors, readTerms, recorder);
   /** The banks behind a shop's routes, the preferred first; null when live mode is off. */
-  const routes = async ({ merchantId, shopId, mode }: ShopInMode, operation: BankOperation) => {
+  const routes = async ({ merchantId, shopId, mode }: OfShop, operation: BankOperation) => {
     const found = await run<Route>(pool, routesOf, [merchantId, shopId, mode, operation]);
     if (found.length === 0) return null;
     return found.flatMap(({ method, connector }) => {

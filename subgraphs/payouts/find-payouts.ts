@@ -12,8 +12,8 @@ import {
   type Statement,
 } from '../platform/database/statement.ts';
 import type { OutboxEvent } from '../platform/events/outbox.ts';
+import type { OfMode } from '../platform/graph/entities.ts';
 import { asSubject } from '../rules/event.ts';
-import type { Mode } from '../rules/mode.ts';
 import { lastFour, maskedPhone } from '../rules/recipient.ts';
 import { refuse, type Refusal } from '../rules/refusal.ts';
 import type { PayoutInput } from './rules/create.ts';
@@ -121,13 +121,11 @@ const paid: Statement = {
 /** The newest successful payout to each of them, newest first. */
 export const findPaidRecipients = (
   runner: Runner,
-  { merchantId, mode }: { readonly merchantId: string; readonly mode: Mode },
+  { merchantId, mode }: OfMode,
 ): Promise<Payout[]> => run<Payout>(runner, paid, [merchantId, mode]);
 
-interface Again {
-  readonly merchantId: string;
-  readonly mode: Mode;
-  /** The earlier payout; null: the input has its recipient. */
+export interface Again extends OfMode {
+  /** An earlier payout, whose recipient is paid again; null: the input has the recipient. */
   readonly recipientOf: string | null;
   readonly input: PayoutInput;
 }

@@ -13,6 +13,7 @@ import type { Banks } from '../acquirers/route.ts';
 import { openSbpDirectory, type SbpBank, type SbpDirectory } from '../acquirers/sbp-banks.ts';
 import { isOfAll, keyOf, merchantOf, orThrow } from '../platform/access/access.ts';
 import { changeEntities, writeEntry, type Acting } from '../platform/database/audit.ts';
+import type { RowKey } from '../platform/database/batch-calls.ts';
 import type { Created } from '../platform/database/idempotency.ts';
 import { openKnownMerchants } from '../platform/database/known-merchants.ts';
 import { foundTotalField, totalField, exactly, oneOf } from '../platform/database/lists.ts';
@@ -148,7 +149,7 @@ const queries = (
 const revealRecipient = (
   { pool }: Pick<Database, 'pool'>,
   acting: PersonActing,
-  key: { readonly merchantId: string; readonly id: string },
+  key: RowKey,
 ): Promise<ReturnType<typeof recipientView> | Refusal> =>
   inTransaction(pool, async (client) => {
     const [payout] = await loadPayouts(client, [key]);

@@ -15,20 +15,13 @@ import type { Database } from '../../platform/database/orm.ts';
 import { run, type Statement } from '../../platform/database/statement.ts';
 import type { OfShop } from '../../platform/graph/entities.ts';
 import { isCanonicalUuid, isUuid } from '../../rules/ids.ts';
-import { isRefusal, refuse, type Refusal } from '../../rules/refusal.ts';
+import { isRefusal, refuse } from '../../rules/refusal.ts';
 import { asCame } from '../../rules/texts.ts';
 import type { EventRow, LoggedEvent } from '../rows.ts';
 
 type StoredEvent = InferEntity<typeof EventEntity>;
 
 type EventLogQuery = Partial<Omit<QueryeventLogArgs, 'merchantId' | 'shopId' | 'mode'>>;
-
-export interface EventLogPage {
-  readonly items: LoggedEvent[];
-  readonly hasMore: boolean;
-  /** `evt_...` for the next `after`, never past the end of the days. Null when nothing was read. */
-  readonly lastId: string | null;
-}
 
 /**
  * Events that one page examines at most. With a selective filter the caller reads more pages,
@@ -128,7 +121,7 @@ export const readEventLog = async (
   database: Pick<Database, 'pool' | 'fork'>,
   shop: OfShop,
   query: EventLogQuery,
-): Promise<EventLogPage | Refusal> => {
+) => {
   const { first, after = null, from, to, subjectId = null } = query;
   const range = pageRange({ first }, null);
   if (isRefusal(range)) return range;
@@ -153,7 +146,7 @@ const readBehind = async (
   shop: OfShop,
   start: NumberedEvent | null,
   { events = null, subjectId = null, since, until, size, newestFirst = false }: CheckedQuery,
-): Promise<EventLogPage> => {
+) => {
   const way = newestFirst ? backwards : onwards;
   const whose = whoseLog(shop);
   const behind = start?.sequence ?? way.start;
@@ -187,6 +180,7 @@ const readBehind = async (
   return {
     items,
     hasMore: isFull || last?.isBehind === true,
+    // For the next `after`, never past the end of the days; null when nothing was read.
     lastId: end ? publicIdOf(end) : null,
   };
 };

@@ -18,15 +18,6 @@ import { makeSigningSecret } from '../keys/rules.ts';
 /** Entries of a shop's allow-list. */
 const allowList_max = 200;
 
-type Protection = Pick<
-  Shop,
-  | 'requireSignature'
-  | 'requireBoundSignature'
-  | 'signingSecretSealed'
-  | 'allowList'
-  | 'receiptsRequired'
->;
-
 /**
  * Changes a shop's protection: `decide` receives the current one and returns the changes, or
  * refuses.
@@ -39,7 +30,7 @@ const changeProtection = (
     verb,
     view = 'protection',
   }: { readonly shop: ShopKey; readonly verb: AuditVerb<'shop'>; readonly view?: string },
-  decide: (shop: Shop) => Partial<Protection> | Refusal,
+  decide: (shop: Shop) => Partial<Shop> | Refusal,
 ): Promise<Shop | Refusal> => {
   const change = changing(ShopEntity, { merchantId, id: shopId }, 'shop', (shop, em) => {
     const decided = decide(shop);

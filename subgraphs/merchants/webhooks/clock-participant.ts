@@ -9,15 +9,11 @@ import { isNoDeadLetter } from '../../platform/alerts/dead-letters.ts';
 import type { Database } from '../../platform/database/orm.ts';
 import { WebhookDeliveryEntity } from '../entities.ts';
 import { task } from './deliveries.ts';
+import type { ShopKey } from '../keys/api-keys.ts';
 import type { WakeLanes } from './deliverer.ts';
 
-interface Shop {
-  readonly merchantId: string;
-  readonly shopId: string;
-}
-
 /** Retries that wait for the shop's test clock. */
-const waiting = ({ merchantId, shopId }: Shop) =>
+const waiting = ({ merchantId, shopId }: ShopKey) =>
   ({ merchantId, shopId, status: 'pending', dueAt: null }) as const;
 
 interface ParticipantDeps {
@@ -75,7 +71,7 @@ export const webhookClockParticipant = ({
 });
 
 /** Has a shop's retries follow the test clock that it gets in this transaction. */
-export const followClock = (em: EntityManager, { merchantId, shopId }: Shop): Promise<number> =>
+export const followClock = (em: EntityManager, { merchantId, shopId }: ShopKey): Promise<number> =>
   em.nativeUpdate(
     WebhookDeliveryEntity,
     {
@@ -89,7 +85,7 @@ export const followClock = (em: EntityManager, { merchantId, shopId }: Shop): Pr
   );
 
 /** Has a shop's retries follow the real time, in the transaction that removes its test clock. */
-export const followRealTime = (em: EntityManager, shop: Shop): Promise<number> => {
+export const followRealTime = (em: EntityManager, shop: ShopKey): Promise<number> => {
   const dueAt = raw('next_attempt_at');
   return em.nativeUpdate(WebhookDeliveryEntity, waiting(shop), { dueAt });
 };

@@ -35,13 +35,6 @@ interface FailuresWalk {
 /** An address with failures since the moment that was asked for. */
 type FailingAddress = Omit<WebhookFailure, 'count'> & { readonly lane: string };
 
-interface FoundFailures {
-  /** The oldest failure first. */
-  readonly listed: readonly FailingAddress[];
-  /** Whether there are other addresses. */
-  readonly hasMore: boolean;
-}
-
 /** Failed deliveries that are counted at each address. */
 const counted_max = 1_000;
 /** Merchants that are looked at when none is named, and addresses of each. */
@@ -109,8 +102,11 @@ const byOldest = (one: FailingAddress, other: FailingAddress): number =>
   Temporal.Instant.compare(one.oldestAt, other.oldestAt) ||
   (one.merchantId < other.merchantId ? -1 : 1);
 
-/** Searches the merchants' addresses, several merchants at a time. */
-const walkFailures = async (runner: Runner, walk: FailuresWalk): Promise<FoundFailures> => {
+/**
+ * Searches the merchants' addresses, several merchants at a time; the oldest failure comes first.
+ * `hasMore`: there are other addresses.
+ */
+const walkFailures = async (runner: Runner, walk: FailuresWalk) => {
   const { from, mode, merchantId } = walk;
   const ids =
     merchantId === null

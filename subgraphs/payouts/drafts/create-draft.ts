@@ -15,28 +15,22 @@ import type { ListedPage } from '../../platform/database/lists.ts';
 import { propertyNames } from '../../platform/database/statement.ts';
 import { type PersonActing, openDraftStore, proposedBy } from '../../platform/drafts/drafts.ts';
 import { isUuid } from '../../rules/ids.ts';
-import type { Mode } from '../../rules/mode.ts';
 import { maskedName } from '../../rules/receipt.ts';
 import { lastFour, maskedPhone } from '../../rules/recipient.ts';
 import { isRefusal, refuse, type Refusal } from '../../rules/refusal.ts';
 import { textMistake } from '../../rules/texts.ts';
 import { keyedClaim, keyedFingerprints, type CreatingDeps } from '../create-payout.ts';
 import { type PayoutDraft, PayoutDraftEntity, type StoredRecipient } from '../entities.ts';
-import { inputAgain } from '../find-payouts.ts';
+import { type Again, inputAgain } from '../find-payouts.ts';
 import { keptOf } from '../open-payouts.ts';
-import { payoutTerms, type PayoutInput, type PayoutTerms } from '../rules/create.ts';
+import { payoutTerms, type PayoutTerms } from '../rules/create.ts';
 
 export interface DraftDeps extends CreatingDeps {
   readonly clocks: Pick<TestClocks, 'timeOf'>;
 }
 
-interface DraftRequest {
-  readonly merchantId: string;
+interface DraftRequest extends Again {
   readonly shopId: string;
-  readonly mode: Mode;
-  readonly input: PayoutInput;
-  /** An earlier payout, whose recipient is paid again; null: the input has the recipient. */
-  readonly recipientOf: string | null;
   /** What it has in common with others that are proposed together; null: nothing. */
   readonly batchId: string | null;
   /** Its purpose, for the approver. */

@@ -128,14 +128,6 @@ export const endSubscription = async (
 
 // What a customer reads of one subscription: what was agreed to, what was charged, what is paid.
 
-export interface CustomerSubscription {
-  readonly subscription: Subscription;
-  readonly agreedAt: Temporal.Instant | null;
-  readonly paidUntil: Temporal.Instant | null;
-  readonly charges: CustomerCharge[];
-  readonly hasOlderCharges: boolean;
-}
-
 const charges_max = 50;
 
 /** The charges, with what was refunded of their payments. */
@@ -177,7 +169,7 @@ export const findCustomerSubscription = async (
   { database, payments, clocks }: CustomerDeps,
   page: CustomerPage,
   id: string,
-): Promise<CustomerSubscription | null> => {
+) => {
   const { merchantId } = page;
   const key = { merchantId, id };
   const [subscription] = await loadSubscriptions(database.pool, [key]);

@@ -28,11 +28,6 @@ import { subscriptionEvents } from '../recurring-view.ts';
 import type { StandingPatch } from '../rules/subscription.ts';
 import type { Subscription, SubscriptionCharge } from '../entities.ts';
 
-interface SubscriptionKey {
-  readonly merchantId: string;
-  readonly subscriptionId: string;
-}
-
 /** What becomes of one subscription, and of one of its charges when the same fact concerns it. */
 export interface SubscriptionChange {
   readonly before: Subscription;
@@ -123,7 +118,7 @@ const races_max = 20;
  */
 export const changeSubscription = async (
   runner: Runner,
-  { merchantId, subscriptionId }: SubscriptionKey,
+  { merchantId, subscriptionId }: Pick<SubscriptionCharge, 'merchantId' | 'subscriptionId'>,
   decide: (
     subscription: Subscription,
     charges: readonly SubscriptionCharge[],
