@@ -84,38 +84,25 @@ export const cabinetMutations = (deps: CabinetDeps) =>
   ({
     merchantCreate: async (_, { name }, context) =>
       orThrow(await createMerchant(deps.database, context, name, profileOf({}))),
-    merchantRename: async (_, { merchantId, name }, context) =>
-      asType('Merchant', await renameMerchant(deps.database, context, merchantId, name)),
-    merchantProfileSet: async (_, { merchantId, profile }, context) =>
-      asType('Merchant', await setProfile(deps.database, context, merchantId, profileOf(profile))),
+    merchantRename: byVerb('Merchant', renameMerchant, deps.database),
+    merchantProfileSet: byVerb('Merchant', setProfile, deps.database),
     merchantLiveEnable: async (_, { merchantId }, context) =>
       asType('Merchant', await switchLive(deps, context, merchantId, true)),
     merchantLiveDisable: async (_, { merchantId }, context) =>
       asType('Merchant', await switchLive(deps, context, merchantId, false)),
-    merchantRateLimitSet: async (_, { merchantId, perSecond = null, burst = null }, context) => {
-      const limit = { ratePerSecond: perSecond, rateBurst: burst };
-      return asType('Merchant', await limitMerchant(deps, context, merchantId, limit));
-    },
-    merchantSupportRefundSet: async (_, { merchantId, amount }, context) =>
-      asType('Merchant', await limitSupportRefunds(deps.database, context, merchantId, amount)),
+    merchantRateLimitSet: byVerb('Merchant', limitMerchant, deps),
+    merchantSupportRefundSet: byVerb('Merchant', limitSupportRefunds, deps.database),
     shopCreate: byVerb('Shop', createShop, deps),
     shopRename: byVerb('Shop', renameShop, deps),
-    shopWebhookSecretRotate: async (_, { overlapHours, ...key }, context) =>
-      asType('WebhookSecretRotated', await rotateShopSecret(deps, context, key, overlapHours)),
-    webhookEndpointCreate: async (_, { url, events, signature, ...shop }, context) =>
-      asType(
-        'WebhookEndpointCreated',
-        await createEndpoint(deps, context, shop, { url, events, signature }),
-      ),
-    webhookEndpointUpdate: async (_, { merchantId, id, ...wanted }, context) =>
-      asType('WebhookEndpoint', await updateEndpoint(deps, context, { merchantId, id }, wanted)),
+    shopWebhookSecretRotate: byVerb('WebhookSecretRotated', rotateShopSecret, deps),
+    webhookEndpointCreate: byVerb('WebhookEndpointCreated', createEndpoint, deps),
+    webhookEndpointUpdate: byVerb('WebhookEndpoint', updateEndpoint, deps),
     webhookEndpointDisable: async (_, key, context) =>
       asType('WebhookEndpoint', await switchEndpoint(deps, context, key, false)),
     webhookEndpointEnable: async (_, key, context) =>
       asType('WebhookEndpoint', await switchEndpoint(deps, context, key, true)),
     webhookEndpointDelete: byVerb('WebhookEndpointDeleted', removeEndpoint, deps),
-    webhookEndpointSecretRotate: async (_, { overlapHours, ...key }, context) =>
-      asType('WebhookSecretRotated', await rotateEndpointSecret(deps, context, key, overlapHours)),
+    webhookEndpointSecretRotate: byVerb('WebhookSecretRotated', rotateEndpointSecret, deps),
     webhookEndpointTest: byVerb('WebhookEndpointTested', testEndpoint, deps),
     webhookDeliveryResend: byVerb('WebhookDelivery', resendDelivery, deps),
     webhookDeliveriesResendFailed: byVerb('WebhookDeliveriesResent', resendFailed, deps),

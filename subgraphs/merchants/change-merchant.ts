@@ -1,5 +1,11 @@
 /** Operators create and change merchants. Each change writes an audit entry. */
 import { randomUUID } from 'node:crypto';
+import type {
+  MutationmerchantProfileSetArgs,
+  MutationmerchantRateLimitSetArgs,
+  MutationmerchantRenameArgs,
+  MutationmerchantSupportRefundSetArgs,
+} from '../../schema/generated/merchants.ts';
 import type { Database } from '../platform/database/orm.ts';
 import { BooksCheckEntity } from '../ledger/entities.ts';
 import type { Bus } from '../platform/bus/bus.ts';
@@ -15,9 +21,9 @@ import { changeCached } from './keys/api-keys.ts';
 import {
   nameMistake,
   profileMistakes,
+  profileOf,
   type MerchantProfile,
   rateLimitMistake,
-  type StoredRateLimit,
 } from './rules/merchant.ts';
 
 type Entities = Pick<Database, 'emOf'>;
@@ -80,8 +86,7 @@ const changeMerchant = (
 export const renameMerchant = async (
   database: Entities,
   acting: Acting,
-  merchantId: string,
-  name: string,
+  { merchantId, name }: MutationmerchantRenameArgs,
 ): Promise<Merchant | Refusal> => {
   const mistake = nameMistake('name', name);
   if (mistake) return refuse('bad_request', mistake);
@@ -110,9 +115,9 @@ export const switchLive = (
 export const setProfile = async (
   database: Entities,
   acting: Acting,
-  merchantId: string,
-  profile: MerchantProfile,
+  { merchantId, profile: given }: MutationmerchantProfileSetArgs,
 ): Promise<Merchant | Refusal> => {
+  const profile = profileOf(given);
   const refusal = refuseMistakes(profileMistakes(profile));
   if (refusal) return refusal;
   const action = { action: 'merchant.profile_set', merchantId, view: 'profile' } as const;
@@ -123,8 +128,7 @@ export const setProfile = async (
 export const limitSupportRefunds = (
   database: Entities,
   acting: Acting,
-  merchantId: string,
-  supportRefundMax: bigint,
+  { merchantId, amount: supportRefundMax }: MutationmerchantSupportRefundSetArgs,
 ): Promise<Merchant | Refusal> => {
   const action = {
     action: 'merchant.support_refund_set',
@@ -141,9 +145,13 @@ export const limitSupportRefunds = (
 export const limitMerchant = async (
   deps: MerchantDeps,
   acting: Acting,
-  merchantId: string,
-  limit: StoredRateLimit,
+  {
+    merchantId,
+    perSecond: ratePerSecond = null,
+    burst: rateBurst = null,
+  }: MutationmerchantRateLimitSetArgs,
 ): Promise<Merchant | Refusal> => {
+  const limit = { ratePerSecond, rateBurst };
   const mistake = rateLimitMistake(limit);
   if (mistake) return refuse('bad_request', mistake);
   const action = { action: 'merchant.rate_limit_set', view: 'rateLimit' } as const;

@@ -216,7 +216,12 @@ test('support refunds by itself as much of a payment as its merchant allows, by 
   const alone = (amount: bigint) => refundAs(key, support, paymentId, amount);
   assert.equal(codeOf(await alone(1n)), 'scope_required', 'nothing, unless it is set');
   const admin = person('boris', 'admin');
-  granted(await limitSupportRefunds(migrated.database, admin, key.merchantId, 1_000n));
+  granted(
+    await limitSupportRefunds(migrated.database, admin, {
+      merchantId: key.merchantId,
+      amount: 1_000n,
+    }),
+  );
   const made = await Promise.all(Array.from({ length: 5 }, () => alone(400n)));
   assert.equal(made.filter((one) => !isRefusal(one)).length, 2);
   assert.deepEqual(

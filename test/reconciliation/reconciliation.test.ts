@@ -274,7 +274,7 @@ test('an upload comes in parts that may be repeated, tells its mistakes by line,
     granted(await addRegistryPart(database, acting, { runId: run.id, part: (part % 2) + 1, csv }));
   const other = await addRegistryPart(database, acting, { runId: run.id, part: 1, csv: second });
   assert.ok(isRefusal(other) && other.code === 'idempotent_conflict');
-  assert.equal(granted(await matchReconciliation(database, acting, run.id)).lines, 2);
+  assert.equal(granted(await matchReconciliation(database, acting, { runId: run.id })).lines, 2);
   const { rows: entries } = await database.pool.query(
     `select action, before ->> 'status' as status, (before ->> 'lines')::int as from_lines, (after ->> 'lines')::int as lines,
        after ->> 'status' as becomes, coalesce(after ->> 'runId', subject_id) = $1 as same

@@ -87,8 +87,6 @@ export const keyMutations = (deps: KeyDeps & { readonly vaultKey: Keys }): Mutat
   apiKeyUseNote: (_, { used }, { now }) => noteKeyUse(deps.database.pool, used, now()),
   shopSignatureRequire: byVerb('Shop', requireSignature, deps),
   shopSigningSecretRotate: byVerb('ShopSigningSecretRotated', rotateSigningSecret, deps),
-  shopAllowListSet: async (_, { entries, ...shop }, context) =>
-    asType('Shop', await setAllowList(deps, context, shop, entries)),
-  shopReceiptsRequire: async (_, { required, ...shop }, context) =>
-    asType('Shop', await requireReceipts(deps, context, shop, required)),
+  shopAllowListSet: byVerb('Shop', setAllowList, deps),
+  shopReceiptsRequire: byVerb('Shop', requireReceipts, deps),
 });

@@ -63,7 +63,8 @@ export const onboardMerchant = async (deps: EndpointDeps, acting: Acting, input:
   const terms = { mode: 'test', name: '', scopes: null, expiresAt: null } as const;
   const apiKey = await issueApiKey(deps, acting, { ...place, ...terms });
   if (isRefusal(apiKey)) return apiKey;
-  const endpoint = input.endpoint && (await createEndpoint(deps, acting, place, input.endpoint));
+  const endpoint =
+    input.endpoint && (await createEndpoint(deps, acting, { ...place, ...input.endpoint }));
   return endpoint && isRefusal(endpoint) ? endpoint : { merchant, shop, apiKey, endpoint };
 };
 

@@ -9,7 +9,7 @@ import type {
 import type { Database } from '../../platform/database/orm.ts';
 import { platformMerchantId, isUuid, merchantOrNone } from '../../rules/ids.ts';
 import { type Refusal, refuse } from '../../rules/refusal.ts';
-import { asType, byVerb, orThrow } from '../../platform/access/access.ts';
+import { byVerb, orThrow } from '../../platform/access/access.ts';
 import {
   type ReconciliationDifference,
   type OperationSide,
@@ -88,8 +88,7 @@ export const reconciliationMutations = ({ database }: Deps) =>
   ({
     reconciliationOpen: byVerb('ReconciliationRun', openReconciliation, database),
     reconciliationPartAdd: byVerb('ReconciliationRun', addRegistryPart, database),
-    reconciliationMatch: async (_, { runId }, context) =>
-      asType('ReconciliationRun', await matchReconciliation(database, context, runId)),
+    reconciliationMatch: byVerb('ReconciliationRun', matchReconciliation, database),
     reconciliationDifferenceResolve: byVerb(
       'ReconciliationDifference',
       resolveDifference,

@@ -28,6 +28,7 @@ import {
   type ReconciliationRun,
 } from './entities.ts';
 import type {
+  MutationreconciliationMatchArgs,
   MutationreconciliationOpenArgs,
   MutationreconciliationPartAddArgs,
 } from '../../../schema/generated/merchants.ts';
@@ -301,7 +302,7 @@ export const addRegistryPart = (
 export const matchReconciliation = (
   database: Uploading,
   acting: Acting,
-  runId: string,
+  { runId }: MutationreconciliationMatchArgs,
 ): Promise<ReconciliationRun | Refusal> =>
   changeRun(
     database,

@@ -6,13 +6,13 @@ import { randomBytes, randomUUID } from 'node:crypto';
 import type {
   MutationshopCreateArgs,
   MutationshopRenameArgs,
+  MutationshopWebhookSecretRotateArgs,
   WebhookSecretRotated,
 } from '../../../schema/generated/merchants.ts';
 import { ShopEntity, type Shop, MerchantEntity } from '../../platform/database/entities.ts';
 import type { Database } from '../../platform/database/orm.ts';
 import { refuse, type Refusal } from '../../rules/refusal.ts';
 import { seal, type Keys } from '../../platform/access/keys.ts';
-import type { ShopKey } from '../keys/api-keys.ts';
 import {
   changeEntities,
   changing,
@@ -97,8 +97,7 @@ export const renameShop = async (
 export const rotateShopSecret = async (
   { database, vaultKey }: ShopDeps,
   acting: Acting,
-  { merchantId, shopId }: ShopKey,
-  overlapHours: number,
+  { merchantId, shopId, overlapHours }: Required<MutationshopWebhookSecretRotateArgs>,
 ): Promise<WebhookSecretRotated | Refusal> => {
   const mistake = overlapMistake(overlapHours, 'v2');
   if (mistake) return refuse('bad_request', mistake);

@@ -5,7 +5,11 @@
  * topic `keys`.
  */
 import { randomBytes } from 'node:crypto';
-import type { MutationshopSignatureRequireArgs } from '../../../schema/generated/merchants.ts';
+import type {
+  MutationshopAllowListSetArgs,
+  MutationshopReceiptsRequireArgs,
+  MutationshopSignatureRequireArgs,
+} from '../../../schema/generated/merchants.ts';
 import { readAddressEntry } from '../../platform/access/address-list.ts';
 import { seal, type Keys } from '../../platform/access/keys.ts';
 import { ShopEntity, type Shop } from '../../platform/database/entities.ts';
@@ -123,8 +127,7 @@ const readEntries = (entries: readonly string[]): readonly string[] | Refusal =>
 export const setAllowList = async (
   deps: KeyDeps,
   acting: Acting,
-  shop: ShopKey,
-  entries: readonly string[],
+  { entries, ...shop }: MutationshopAllowListSetArgs,
 ): Promise<Shop | Refusal> => {
   const read = readEntries(entries);
   return isRefusal(read)
@@ -144,8 +147,7 @@ export const setAllowList = async (
 export const requireReceipts = (
   deps: KeyDeps,
   acting: Acting,
-  shop: ShopKey,
-  required: boolean,
+  { required, ...shop }: MutationshopReceiptsRequireArgs,
 ): Promise<Shop | Refusal> =>
   changeProtection(deps, acting, { shop, verb: 'receipts_require', view: 'receipts' }, () => ({
     receiptsRequired: required,

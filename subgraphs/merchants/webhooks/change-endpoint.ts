@@ -5,7 +5,11 @@
  */
 import { randomBytes, randomUUID } from 'node:crypto';
 import type { EntityManager } from '@mikro-orm/postgresql';
-import type { WebhookSecretRotated } from '../../../schema/generated/merchants.ts';
+import type {
+  MutationwebhookEndpointSecretRotateArgs,
+  MutationwebhookEndpointUpdateArgs,
+  WebhookSecretRotated,
+} from '../../../schema/generated/merchants.ts';
 import { clientOf } from '../../platform/database/orm-connections.ts';
 import type { Database } from '../../platform/database/orm.ts';
 import { run, type Statement } from '../../platform/database/statement.ts';
@@ -63,8 +67,7 @@ const endPending: Statement = {
 export const createEndpoint = async (
   { database, vaultKey, privateTargets }: EndpointDeps,
   acting: Acting,
-  { merchantId, shopId }: ShopKey,
-  { url, events, signature }: EndpointSettings,
+  { merchantId, shopId, url, events, signature }: ShopKey & EndpointSettings,
 ): Promise<(ShownSecret & { readonly endpoint: WebhookEndpoint }) | Refusal> => {
   const mistake = checkWebhookUrl(url, { privateTargets: privateTargets(), mode: 'test' });
   if (mistake) return refuse('bad_request', `url: ${mistake}`);
@@ -113,14 +116,13 @@ const changeEndpoint = <Result extends object>(
 export const updateEndpoint = async (
   { database, privateTargets }: Pick<EndpointDeps, 'database' | 'privateTargets'>,
   acting: Acting,
-  key: RowKey,
-  wanted: { readonly [Name in keyof EndpointSettings]?: EndpointSettings[Name] | null | undefined },
+  { merchantId, id, ...wanted }: MutationwebhookEndpointUpdateArgs,
 ): Promise<WebhookEndpoint | Refusal> => {
   const mistake = wanted.url
     ? checkWebhookUrl(wanted.url, { privateTargets: privateTargets(), mode: 'test' })
     : null;
   if (mistake) return refuse('bad_request', `url: ${mistake}`);
-  const action = { action: 'webhook_endpoint.update', ...key } as const;
+  const action = { action: 'webhook_endpoint.update', merchantId, id } as const;
   return changeEndpoint(database, acting, action, async (endpoint) => {
     const { url, signature, previousUntil } = endpoint;
     const signed = wanted.signature ?? signature;
@@ -193,8 +195,7 @@ export const removeEndpoint = (
 export const rotateEndpointSecret = (
   { database, vaultKey }: ShopDeps,
   acting: Acting,
-  key: RowKey,
-  overlapHours: number,
+  { overlapHours, ...key }: Required<MutationwebhookEndpointSecretRotateArgs>,
 ): Promise<WebhookSecretRotated | Refusal> =>
   changeEndpoint(
     database,
