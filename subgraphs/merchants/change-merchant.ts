@@ -6,7 +6,7 @@ import type {
   MutationmerchantRenameArgs,
   MutationmerchantSupportRefundSetArgs,
 } from '../../schema/generated/merchants.ts';
-import type { Database } from '../platform/database/orm.ts';
+import type { Database, OnDatabase } from '../platform/database/orm.ts';
 import { BooksCheckEntity } from '../ledger/entities.ts';
 import type { Bus } from '../platform/bus/bus.ts';
 import { refuse, refuseMistakes, type Refusal } from '../rules/refusal.ts';
@@ -29,8 +29,7 @@ import {
 type Entities = Pick<Database, 'emOf'>;
 
 /** Fields of a merchant that change, and the notification. */
-interface MerchantDeps {
-  readonly database: Entities;
+interface MerchantDeps extends OnDatabase<'emOf'> {
   readonly bus: Pick<Bus, 'publish'>;
 }
 

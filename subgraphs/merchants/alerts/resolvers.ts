@@ -12,7 +12,7 @@ import type {
 import { listAlerts } from '../../platform/alerts/alerts.ts';
 import { type Alert, AlertEntity } from '../../platform/alerts/entities.ts';
 import { isUuid, merchantOrNone, platformMerchantId } from '../../rules/ids.ts';
-import type { Database, OnPool } from '../../platform/database/orm.ts';
+import type { Database, OnDatabase } from '../../platform/database/orm.ts';
 import { alertFieldNames, alertKinds, placeOf } from '../../rules/alert.ts';
 import { refuse, type Refusal } from '../../rules/refusal.ts';
 import { byVerb, orThrow, refusal } from '../../platform/access/access.ts';
@@ -136,7 +136,7 @@ export const alertMutations = ({ database }: { readonly database: Database }) =>
   }) satisfies MutationResolvers;
 
 /** Fields that are shown differently from how they are stored. */
-export const alertFields = ({ database }: OnPool) => {
+export const alertFields = ({ database }: OnDatabase<'pool'>) => {
   const paymentOf = perCall<Alert, RowKey | null>((alerts) =>
     findPaymentsOf(database.pool, alerts),
   );

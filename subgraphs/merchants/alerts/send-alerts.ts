@@ -5,7 +5,7 @@
 import { createTransport } from 'nodemailer';
 import { rfc3339 } from '../../../schema/rfc3339.ts';
 import { AlertEntity, type Alert } from '../../platform/alerts/entities.ts';
-import type { Database } from '../../platform/database/orm.ts';
+import type { OnDatabase } from '../../platform/database/orm.ts';
 import { run, type Statement } from '../../platform/database/statement.ts';
 import { done, type Job } from '../../platform/queue/run-job.ts';
 import { alertKinds, placeOf } from '../../rules/alert.ts';
@@ -14,8 +14,7 @@ import type { AlertChannels } from '../../platform/config/config.ts';
 import { loadMerchants } from '../find-merchants.ts';
 import { sign } from '../webhooks/rules.ts';
 
-export interface ChannelDeps {
-  readonly database: Pick<Database, 'pool' | 'fork'>;
+export interface ChannelDeps extends OnDatabase<'pool' | 'fork'> {
   readonly now: () => Temporal.Instant;
   readonly publicUrl: string;
   readonly channels: AlertChannels;

@@ -5,14 +5,13 @@
 import { raiseAlert, type RaisedAlert } from '../../platform/alerts/alerts.ts';
 import { AlertEntity } from '../../platform/alerts/entities.ts';
 import { noteListChange } from '../../platform/database/list-changes.ts';
-import type { Database } from '../../platform/database/orm.ts';
+import type { OnDatabase } from '../../platform/database/orm.ts';
 import { run, type Statement } from '../../platform/database/statement.ts';
 import { periodic, type Job } from '../../platform/queue/run-job.ts';
 import type { AlertKind } from '../../rules/alert.ts';
 import { platformMerchantId } from '../../rules/ids.ts';
 
-export interface WatchDeps {
-  readonly database: Pick<Database, 'pool' | 'fork'>;
+export interface WatchDeps extends OnDatabase<'pool' | 'fork'> {
   readonly now: () => Temporal.Instant;
 }
 

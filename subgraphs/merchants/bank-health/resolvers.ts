@@ -4,7 +4,7 @@ import type {
   BankHealthRow,
   QueryResolvers,
 } from '../../../schema/generated/merchants.ts';
-import type { OnPool } from '../../platform/database/orm.ts';
+import type { OnDatabase } from '../../platform/database/orm.ts';
 import { orThrow } from '../../platform/access/access.ts';
 import { run, type Runner, type Statement } from '../../platform/database/statement.ts';
 import { healthBucket_min, type RouteMethod } from '../../rules/banks.ts';
@@ -131,7 +131,7 @@ const readBreakers = (pool: Runner, since: Temporal.Instant) =>
 /** Processes without a bank call for this long are left out: they may have ended. */
 const breakers_min = 15;
 
-export const bankHealthQueries = ({ database: { pool } }: OnPool) =>
+export const bankHealthQueries = ({ database: { pool } }: OnDatabase<'pool'>) =>
   ({
     bankHealth: async (_, { hours }, { now }) => {
       const { from, interval_min } = orThrow(spanOf(now(), hours));

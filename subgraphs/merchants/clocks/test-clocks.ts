@@ -19,7 +19,7 @@ import {
   type TestClocks,
 } from '../../platform/clock/test-clocks.ts';
 import { forUpdate } from '../../platform/database/orm-connections.ts';
-import type { Database } from '../../platform/database/orm.ts';
+import type { OnDatabase } from '../../platform/database/orm.ts';
 import type { AuditVerb } from '../../rules/audit-action.ts';
 import { isUuid } from '../../rules/ids.ts';
 import { isRefusal, refuse, type Refusal } from '../../rules/refusal.ts';
@@ -39,8 +39,7 @@ type ShownClock = TestClock & {
   readonly advancingTo: Temporal.Instant | null;
 };
 
-export interface ClockVerbs {
-  readonly database: Pick<Database, 'emOf'>;
+export interface ClockVerbs extends OnDatabase<'emOf'> {
   readonly clocks: TestClocks;
   /** Notified when the time of a shop's keys changes. */
   readonly bus: Pick<Bus, 'publish'>;

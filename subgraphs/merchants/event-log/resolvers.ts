@@ -6,7 +6,7 @@ import type {
   Resolvers,
   QueryeventLogArgs,
 } from '../../../schema/generated/merchants.ts';
-import type { Database } from '../../platform/database/orm.ts';
+import type { OnDatabase } from '../../platform/database/orm.ts';
 import { withMaskedRecipient } from '../../rules/recipient.ts';
 import { isUuid } from '../../rules/ids.ts';
 import type { OfShop } from '../../platform/graph/entities.ts';
@@ -28,11 +28,7 @@ export const shopOf = (principal: Principal, { merchantId, shopId, mode }: Named
   return { merchantId: named, shopId, mode: mode ?? 'live' };
 };
 
-export const eventLogQueries = ({
-  database,
-}: {
-  readonly database: Pick<Database, 'pool' | 'fork'>;
-}) =>
+export const eventLogQueries = ({ database }: OnDatabase<'pool' | 'fork'>) =>
   ({
     eventLog: async (_, { merchantId, shopId, mode, ...query }, { principal }) =>
       orThrow(await readEventLog(database, shopOf(principal, { merchantId, shopId, mode }), query)),
@@ -40,7 +36,7 @@ export const eventLogQueries = ({
       findLoggedEvent(database.fork(), shopOf(principal, named), id),
   }) satisfies QueryResolvers;
 
-export const eventLogFields = ({ database }: { readonly database: Pick<Database, 'emOf'> }) => {
+export const eventLogFields = ({ database }: OnDatabase<'emOf'>) => {
   const deliveriesOf = perCall<LoggedEvent, WebhookDelivery[]>((events, context) =>
     findDeliveriesOfEvents(database.emOf(context), events),
   );

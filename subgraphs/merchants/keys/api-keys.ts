@@ -17,7 +17,7 @@ import { ShopEntity } from '../../platform/database/entities.ts';
 import { findPage, given, type Page } from '../../platform/database/keyset.ts';
 import { isUuid } from '../../rules/ids.ts';
 import { forUpdate } from '../../platform/database/orm-connections.ts';
-import type { Database } from '../../platform/database/orm.ts';
+import type { OnDatabase } from '../../platform/database/orm.ts';
 import { run, type Runner, type Statement } from '../../platform/database/statement.ts';
 import type { Bus } from '../../platform/bus/bus.ts';
 import { isRefusal, refuse, type Refusal } from '../../rules/refusal.ts';
@@ -44,8 +44,7 @@ import {
   type ApiKeyStatus,
 } from './rules.ts';
 
-export interface KeyDeps {
-  readonly database: Pick<Database, 'pool' | 'emOf'>;
+export interface KeyDeps extends OnDatabase<'pool' | 'emOf'> {
   /** Notified when cached keys of a merchant are stale. */
   readonly bus: Bus;
 }
@@ -55,8 +54,7 @@ export interface ShopKey {
   readonly shopId: string;
 }
 
-interface CacheDeps {
-  readonly database: Pick<Database, 'emOf'>;
+interface CacheDeps extends OnDatabase<'emOf'> {
   readonly bus: Pick<Bus, 'publish'>;
 }
 

@@ -3,7 +3,7 @@
  * operators, now or as of a moment.
  */
 import type { LedgerEntryResolvers, QueryResolvers } from '../../../schema/generated/merchants.ts';
-import type { OnPool } from '../../platform/database/orm.ts';
+import type { OnDatabase } from '../../platform/database/orm.ts';
 import type { RowFilter } from '../../platform/database/list-statements.ts';
 import { readBalancesAt, readClosing, type ShopClosing } from '../../ledger/closing.ts';
 import { readBalances, type ShopBalanceRow } from '../../ledger/balance.ts';
@@ -162,7 +162,7 @@ const ofPayment = (named: string | null | undefined): RowFilter => {
 const ofPayout = (id: string | null | undefined): RowFilter =>
   ofFacts('posting.payout_id', idIn(id), (paid) => `select 'payout', ${paid}::uuid`);
 
-export const balanceQueries = ({ database: { pool } }: OnPool) =>
+export const balanceQueries = ({ database: { pool } }: OnDatabase<'pool'>) =>
   ({
     balance: async (_, { merchantId, mode, currency }, { principal }) => {
       const read = principal.kind === 'key' ? principal.mode : (mode ?? 'live');
@@ -196,7 +196,7 @@ export const balanceQueries = ({ database: { pool } }: OnPool) =>
   }) satisfies QueryResolvers;
 
 /** What a movement's own row does not have. */
-export const ledgerEntryFields = ({ database: { pool } }: OnPool) => {
+export const ledgerEntryFields = ({ database: { pool } }: OnDatabase<'pool'>) => {
   const balancesOf = perCall<LedgerRow, BalanceAfter | null, string>(
     (movements) => balancesAfter(pool, movements),
     ({ merchantId, id }) => `${merchantId}/${id}`,

@@ -7,7 +7,7 @@ import type { EntityManager } from '@mikro-orm/postgresql';
 import { rfc3339 } from '../../../schema/rfc3339.ts';
 import { isUuid } from '../../rules/ids.ts';
 import { ShopEntity, MerchantEntity } from '../../platform/database/entities.ts';
-import type { Database } from '../../platform/database/orm.ts';
+import type { OnDatabase } from '../../platform/database/orm.ts';
 import { takePolicies, type Policies } from '../../platform/policies/policies.ts';
 import { textMistake } from '../../rules/texts.ts';
 import { isRefusal, refuse, type Refusal } from '../../rules/refusal.ts';
@@ -21,8 +21,7 @@ import {
 } from '../../platform/database/audit.ts';
 import type { Keys } from '../../platform/access/keys.ts';
 
-export interface PolicyDeps {
-  readonly database: Pick<Database, 'pool' | 'emOf'>;
+export interface PolicyDeps extends OnDatabase<'pool' | 'emOf'> {
   readonly policies: Policies;
   /** Makes the fingerprints of blocked cards and accounts. */
   readonly fingerprintKey: Keys;

@@ -5,15 +5,14 @@
 import { createHash } from 'node:crypto';
 import type { SettlementBank } from '../../acquirers/bank.ts';
 import { forUpdate } from '../../platform/database/orm-connections.ts';
-import type { Database } from '../../platform/database/orm.ts';
+import type { Database, OnDatabase } from '../../platform/database/orm.ts';
 import { periodic, sweep, type Job } from '../../platform/queue/run-job.ts';
 import type { Logger } from '../../platform/tracing/telemetry.ts';
 import { ReconciliationRunEntity } from './entities.ts';
 import { isMatchDue, matchNext } from './match-report.ts';
 import { openRun, storePart, type RegistryName } from './upload-report.ts';
 
-interface ReconciliationDeps {
-  readonly database: Pick<Database, 'pool' | 'fork'>;
+interface ReconciliationDeps extends OnDatabase<'pool' | 'fork'> {
   readonly now: () => Temporal.Instant;
   readonly log: Logger;
   readonly stopping: AbortSignal;

@@ -6,7 +6,7 @@ import type {
   QueryreconciliationDifferencesArgs,
   MutationreconciliationDifferenceResolveArgs,
 } from '../../../schema/generated/merchants.ts';
-import type { Database } from '../../platform/database/orm.ts';
+import type { Database, OnDatabase } from '../../platform/database/orm.ts';
 import { platformMerchantId, isUuid, merchantOrNone } from '../../rules/ids.ts';
 import { type Refusal, refuse } from '../../rules/refusal.ts';
 import { byVerb, orThrow } from '../../platform/access/access.ts';
@@ -68,11 +68,7 @@ export const resolveDifference = async (
   return changeEntities(database, acting, action, resolve);
 };
 
-interface Deps {
-  readonly database: Pick<Database, 'emOf'>;
-}
-
-export const reconciliationQueries = ({ database }: Deps) =>
+export const reconciliationQueries = ({ database }: OnDatabase<'emOf'>) =>
   ({
     reconciliationRuns: async (_, { connector, mode, ...page }, context) => {
       const where = given({ connector, mode });
@@ -84,7 +80,7 @@ export const reconciliationQueries = ({ database }: Deps) =>
   }) satisfies QueryResolvers;
 
 /** The mutations of reconciliation; each writes an audit entry. */
-export const reconciliationMutations = ({ database }: Deps) =>
+export const reconciliationMutations = ({ database }: OnDatabase<'emOf'>) =>
   ({
     reconciliationOpen: byVerb('ReconciliationRun', openReconciliation, database),
     reconciliationPartAdd: byVerb('ReconciliationRun', addRegistryPart, database),
@@ -99,7 +95,7 @@ export const reconciliationMutations = ({ database }: Deps) =>
 const shownSide = (side: OperationSide | null) => side && { ...side, amount: BigInt(side.amount) };
 
 /** Fields that are shown differently from how they are stored, or not stored. */
-export const reconciliationFields = ({ database }: Pick<Deps, 'database'>) => {
+export const reconciliationFields = ({ database }: OnDatabase<'emOf'>) => {
   const openOf = perCall<string, number>(async (ids, context) => {
     const open = { where: { runId: { $in: [...ids] }, resolvedAt: null } };
     const em = database.emOf(context);

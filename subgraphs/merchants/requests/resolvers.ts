@@ -15,7 +15,7 @@ import { rfc3339 } from '../../../schema/rfc3339.ts';
 import { orThrow } from '../../platform/access/access.ts';
 import { findPage, given, spanOf, type Page } from '../../platform/database/keyset.ts';
 import { newRowId } from '../../platform/database/new-id.ts';
-import type { Database, OnPool } from '../../platform/database/orm.ts';
+import type { OnDatabase } from '../../platform/database/orm.ts';
 import { emOn } from '../../platform/database/orm-connections.ts';
 import { eachMerchant } from '../../platform/database/sharding.ts';
 import { asRow, run, type Runner, type Statement } from '../../platform/database/statement.ts';
@@ -93,7 +93,7 @@ const findRequest = (
     { orderBy: { createdAt: 'desc', id: 'desc' }, disableIdentityMap: true },
   );
 
-export const requestQueries = ({ database }: { readonly database: Pick<Database, 'emOf'> }) =>
+export const requestQueries = ({ database }: OnDatabase<'emOf'>) =>
   ({
     apiRequests: async (_, { merchantId, shopId, mode, ...query }, context) =>
       orThrow(
@@ -158,7 +158,7 @@ export const openRequestStore = (runner: Runner, kept_max: number = requestsOfMe
 };
 
 /** Requests from the edge. */
-export const requestMutations = ({ database: { pool } }: OnPool) => {
+export const requestMutations = ({ database: { pool } }: OnDatabase<'pool'>) => {
   const store = openRequestStore(pool);
   return {
     apiRequestsNote: (_, { requests }) => store(requests),

@@ -1,6 +1,6 @@
 /** GraphQL resolvers for the console's search. */
 import type { QueryResolvers } from '../../../schema/generated/merchants.ts';
-import type { OnPool } from '../../platform/database/orm.ts';
+import type { OnDatabase } from '../../platform/database/orm.ts';
 import { merchantOrNone, isUuid } from '../../rules/ids.ts';
 import { anyMerchantOf } from '../../platform/access/access.ts';
 import { searchAnything, type Found } from './search-anything.ts';
@@ -22,7 +22,7 @@ const knownZone = (timeZone: string): string => {
 };
 
 /** The query; a cabinet user searches its own merchant alone. */
-export const searchQueries = ({ database: { pool } }: OnPool) =>
+export const searchQueries = ({ database: { pool } }: OnDatabase<'pool'>) =>
   ({
     search: async (_, { text, merchantId: named, timeZone }, { principal }) => {
       const merchantId = anyMerchantOf(principal, named);

@@ -10,7 +10,7 @@ import { writeEntry, type AuditedAction } from '../../platform/database/audit.ts
 import { given } from '../../platform/database/keyset.ts';
 import { openKnownMerchants } from '../../platform/database/known-merchants.ts';
 import { clientOf, forUpdate } from '../../platform/database/orm-connections.ts';
-import type { Database } from '../../platform/database/orm.ts';
+import type { OnDatabase } from '../../platform/database/orm.ts';
 import type { PersonActing } from '../../platform/drafts/drafts.ts';
 import { isUuid } from '../../rules/ids.ts';
 import { isEmail } from '../../rules/receipt.ts';
@@ -70,8 +70,7 @@ export const endPersonSession = async (
 // Invites people to the console by their e-mail address, where no issuer says who people are. The
 // caller gets a one-time link to pass on; only its digest is stored.
 
-export interface InvitationDeps {
-  readonly database: Pick<Database, 'pool' | 'fork'>;
+export interface InvitationDeps extends OnDatabase<'pool' | 'fork'> {
   readonly publicUrl: string;
   /** Where people log in; null: they are invited. */
   readonly issuer: string | null;

@@ -12,12 +12,11 @@ import type { Bus } from '../../platform/bus/bus.ts';
 import { writeEntry, type AuditedAction, type Acting } from '../../platform/database/audit.ts';
 import { openKnownMerchants } from '../../platform/database/known-merchants.ts';
 import { clientOf, forUpdate } from '../../platform/database/orm-connections.ts';
-import type { Database } from '../../platform/database/orm.ts';
+import type { OnDatabase } from '../../platform/database/orm.ts';
 import { isUuid } from '../../rules/ids.ts';
 import { ConsoleLinkEntity, ConsoleSessionEntity, type ConsoleSession } from '../entities.ts';
 
-export interface SessionDeps {
-  readonly database: Pick<Database, 'pool' | 'fork'>;
+export interface SessionDeps extends OnDatabase<'pool' | 'fork'> {
   readonly bus: Bus;
 }
 

@@ -10,7 +10,7 @@ import type {
   WebhookSecretRotated,
 } from '../../../schema/generated/merchants.ts';
 import { ShopEntity, type Shop, MerchantEntity } from '../../platform/database/entities.ts';
-import type { Database } from '../../platform/database/orm.ts';
+import type { OnDatabase } from '../../platform/database/orm.ts';
 import { refuse, type Refusal } from '../../rules/refusal.ts';
 import { seal, type Keys } from '../../platform/access/keys.ts';
 import {
@@ -28,8 +28,7 @@ import {
 } from '../rules/merchant.ts';
 import { shownSecret } from '../webhooks/rules.ts';
 
-export interface ShopDeps {
-  readonly database: Pick<Database, 'pool' | 'emOf'>;
+export interface ShopDeps extends OnDatabase<'pool' | 'emOf'> {
   readonly vaultKey: Keys;
 }
 

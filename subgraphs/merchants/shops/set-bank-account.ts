@@ -11,15 +11,14 @@ import type {
 } from '../../../schema/generated/merchants.ts';
 import { BankAccountEntity, type BankAccount } from '../../acquirers/entities.ts';
 import { forUpdate } from '../../platform/database/orm-connections.ts';
-import type { Database } from '../../platform/database/orm.ts';
+import type { OnDatabase } from '../../platform/database/orm.ts';
 import { refuse, type Refusal } from '../../rules/refusal.ts';
 import { merchantOf, byVerb } from '../../platform/access/access.ts';
 import { seal, type Keys } from '../../platform/access/keys.ts';
 import { changeEntities, type Acting } from '../../platform/database/audit.ts';
 import { MerchantEntity } from '../../platform/database/entities.ts';
 
-interface BankAccountDeps {
-  readonly database: Pick<Database, 'emOf'>;
+interface BankAccountDeps extends OnDatabase<'emOf'> {
   /** Seals the secrets. */
   readonly vaultKey: Keys;
 }

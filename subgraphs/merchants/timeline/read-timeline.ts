@@ -12,7 +12,7 @@ import type {
 import { BankCallEntity } from '../../acquirers/entities.ts';
 import { refusal } from '../../platform/access/access.ts';
 import { AuditEntryEntity } from '../../platform/database/entities.ts';
-import type { Database } from '../../platform/database/orm.ts';
+import type { OnDatabase } from '../../platform/database/orm.ts';
 import { columns, run, type Runner } from '../../platform/database/statement.ts';
 import type { EntityReference } from '../../platform/graph/entities.ts';
 import { perCall, type SubgraphContext } from '../../platform/graph/subgraph.ts';
@@ -192,11 +192,7 @@ const readTimeline = async (
 const timelines_max = 10;
 
 /** The field of a payment. */
-export const timelineOf = ({
-  database,
-}: {
-  readonly database: Pick<Database, 'pool' | 'emOf'>;
-}) => {
+export const timelineOf = ({ database }: OnDatabase<'pool' | 'emOf'>) => {
   const loader = perCall(async (payments: readonly EntityReference[], context) => {
     if (payments.length > timelines_max)
       throw refusal('bad_request', `timeline: ask for at most ${timelines_max} payments at a time`);

@@ -10,7 +10,7 @@ import type {
   TotalsInterval,
   TotalsRow,
 } from '../../../schema/generated/merchants.ts';
-import type { Database } from '../../platform/database/orm.ts';
+import type { OnDatabase } from '../../platform/database/orm.ts';
 import { shopIdsOf } from '../../platform/database/reach.ts';
 import { type Runner, run, type Statement } from '../../platform/database/statement.ts';
 import { isUuid, platformMerchantId } from '../../rules/ids.ts';
@@ -287,11 +287,7 @@ const dividing = async (pool: Runner, whose: Whose, intervals: number): Promise<
   return { ...whose, shopIds };
 };
 
-export const totalsQueries = ({
-  database,
-}: {
-  readonly database: Pick<Database, 'pool' | 'emOf'>;
-}) =>
+export const totalsQueries = ({ database }: OnDatabase<'pool' | 'emOf'>) =>
   ({
     totals: async (_, { from, to, currency, of, ...asked }, context) => {
       const { principal } = context;

@@ -6,7 +6,7 @@ import type {
   ViewerPermission,
 } from '../../../schema/generated/merchants.ts';
 import { isUuid } from '../../rules/ids.ts';
-import type { Database } from '../../platform/database/orm.ts';
+import type { OnDatabase } from '../../platform/database/orm.ts';
 import { refusal, access, accessRefusal } from '../../platform/access/access.ts';
 import { loadMerchants } from '../find-merchants.ts';
 import type { OperatorPrincipal } from '../../platform/access/principal.ts';
@@ -41,10 +41,7 @@ export const viewerQueries = {
 export const viewerFields = ({
   database,
   issuer,
-}: {
-  readonly database: Pick<Database, 'emOf'>;
-  readonly issuer: string | null;
-}) =>
+}: OnDatabase<'emOf'> & { readonly issuer: string | null }) =>
   ({
     Viewer: {
       issuer: () => issuer,

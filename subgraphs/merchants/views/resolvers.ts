@@ -7,7 +7,7 @@ import type {
   MutationsavedViewSaveArgs,
   QueryResolvers,
 } from '../../../schema/generated/merchants.ts';
-import type { Database } from '../../platform/database/orm.ts';
+import type { Database, OnDatabase } from '../../platform/database/orm.ts';
 import { refuse, type Refusal } from '../../rules/refusal.ts';
 import { clientOf } from '../../platform/database/orm-connections.ts';
 import { run, type Statement } from '../../platform/database/statement.ts';
@@ -99,19 +99,15 @@ const saveView = async (
   });
 };
 
-interface ViewDeps {
-  readonly database: Pick<Database, 'emOf'>;
-}
-
 /** The caller's views. */
-export const viewQueries = ({ database }: ViewDeps) =>
+export const viewQueries = ({ database }: OnDatabase<'emOf'>) =>
   ({
     savedViews: (_, { section }, context) =>
       findViews(database.emOf(context), context, section ?? null),
   }) satisfies QueryResolvers;
 
 /** Saving and removing views. */
-export const viewMutations = ({ database }: ViewDeps) =>
+export const viewMutations = ({ database }: OnDatabase<'emOf'>) =>
   ({
     savedViewSave: byVerb('SavedView', saveView, database),
     savedViewDelete: async (_, { id }, context) => {

@@ -6,7 +6,7 @@ import { raw } from '@mikro-orm/core';
 import type { EntityManager } from '@mikro-orm/postgresql';
 import type { ClockParticipant } from '../../platform/clock/keep-clocks.ts';
 import { isNoDeadLetter } from '../../platform/alerts/dead-letters.ts';
-import type { Database } from '../../platform/database/orm.ts';
+import type { OnDatabase } from '../../platform/database/orm.ts';
 import { WebhookDeliveryEntity } from '../entities.ts';
 import { task } from './deliveries.ts';
 import type { ShopKey } from '../keys/api-keys.ts';
@@ -16,8 +16,7 @@ import type { WakeLanes } from './deliverer.ts';
 const waiting = ({ merchantId, shopId }: ShopKey) =>
   ({ merchantId, shopId, status: 'pending', dueAt: null }) as const;
 
-interface ParticipantDeps {
-  readonly database: Pick<Database, 'fork'>;
+interface ParticipantDeps extends OnDatabase<'fork'> {
   /** The real time. */
   readonly now: () => Temporal.Instant;
   readonly wake: WakeLanes;

@@ -5,7 +5,7 @@ import type {
   WebhookFailure,
   WebhookFailures,
 } from '../../../schema/generated/merchants.ts';
-import type { OnPool } from '../../platform/database/orm.ts';
+import type { OnDatabase } from '../../platform/database/orm.ts';
 import { anyMerchantOf, orThrow } from '../../platform/access/access.ts';
 import type { Mode } from '../../rules/mode.ts';
 import { isUuid } from '../../rules/ids.ts';
@@ -172,7 +172,7 @@ const findFailures = async (
   return { nodes, hasMore };
 };
 
-export const failureQueries = ({ database: { pool } }: OnPool) =>
+export const failureQueries = ({ database: { pool } }: OnDatabase<'pool'>) =>
   ({
     webhookFailures: async (_, query, { principal, now }) => {
       const merchantId = anyMerchantOf(principal, query.merchantId);

@@ -6,7 +6,7 @@ import type { EntityManager } from '@mikro-orm/postgresql';
 import { isUuid } from '../../rules/ids.ts';
 import { EventEntity, MerchantEntity } from '../../platform/database/entities.ts';
 import { clientOf } from '../../platform/database/orm-connections.ts';
-import type { Database } from '../../platform/database/orm.ts';
+import type { OnDatabase } from '../../platform/database/orm.ts';
 import { run, type Statement } from '../../platform/database/statement.ts';
 import { isRefusal, refuse, type Refusal } from '../../rules/refusal.ts';
 import {
@@ -26,8 +26,7 @@ const resendBatch_rows = 1_000;
 /** Deliveries made due by one call. */
 const resendOfCall_max = 10_000;
 
-export interface ResendDeps {
-  readonly database: Pick<Database, 'pool' | 'emOf'>;
+export interface ResendDeps extends OnDatabase<'pool' | 'emOf'> {
   /** Wakes the deliverers. May be lost: the sweep finds what is due. */
   readonly wakeLanes: WakeLanes;
 }

@@ -83,9 +83,9 @@ export interface Database {
   close(): Promise<void>;
 }
 
-/** What works with the pool alone. */
-export interface OnPool {
-  readonly database: Pick<Database, 'pool'>;
+/** What works with these parts of the database alone. */
+export interface OnDatabase<Parts extends keyof Database> {
+  readonly database: Pick<Database, Parts>;
 }
 
 interface DatabaseOptions {

@@ -22,7 +22,7 @@ import {
 } from '../../platform/database/idempotency.ts';
 import type { CustomerVault } from '../../platform/database/kept-keys.ts';
 import type { RowKey } from '../../platform/database/batch-calls.ts';
-import type { Database } from '../../platform/database/orm.ts';
+import type { OnDatabase } from '../../platform/database/orm.ts';
 import { emOn } from '../../platform/database/orm-connections.ts';
 import { inTransaction } from '../../platform/database/statement.ts';
 import { defaultCurrency } from '../../rules/money.ts';
@@ -35,8 +35,7 @@ import { tokenTerms, type TokenInput, tokenMove } from '../rules/token.ts';
 import { TokenEntity, type Token } from '../entities.ts';
 import { lockTokens, storeTokens } from './store-token.ts';
 
-export interface TokenDeps {
-  readonly database: Pick<Database, 'pool' | 'emOf'>;
+export interface TokenDeps extends OnDatabase<'pool' | 'emOf'> {
   readonly customers: Pick<CustomerVault, 'seal'>;
   readonly payments: Payments;
 }
