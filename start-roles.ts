@@ -25,11 +25,10 @@ import type { Roles } from './subgraphs/platform/config/roles.ts';
 import { serveSubgraph, subgraphPath } from './subgraphs/platform/graph/serve-subgraph.ts';
 import { runStep } from './subgraphs/platform/http/stop-requests.ts';
 import type { SubgraphExecutor } from './subgraphs/platform/graph/subgraph.ts';
-import type { Logger } from './subgraphs/platform/tracing/telemetry.ts';
+import { type Logger, traceBy } from './subgraphs/platform/tracing/telemetry.ts';
 import type { DemoMerchant } from './subgraphs/merchants/demo-merchant.ts';
 import type { ProcessConfig } from './subgraphs/read-config.ts';
 import type { Subgraphs } from './subgraphs/start-subgraphs.ts';
-import { traceBy } from './subgraphs/platform/tracing/tracing.ts';
 
 /**
  * Traces this process until `stack` is disposed of, which sends the last spans. Does nothing

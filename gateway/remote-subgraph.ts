@@ -29,8 +29,12 @@ import {
 import { fields, readAs } from '../subgraphs/platform/bus/process-messages.ts';
 import { laneHeader, measuredInLane } from '../subgraphs/platform/access/lane.ts';
 import type { SubgraphExecutor } from '../subgraphs/platform/graph/subgraph.ts';
-import type { Logger } from '../subgraphs/platform/tracing/telemetry.ts';
-import { currentSpan, spanned, type SpanStart } from '../subgraphs/platform/tracing/tracing.ts';
+import {
+  type Logger,
+  currentSpan,
+  spanned,
+  type SpanStart,
+} from '../subgraphs/platform/tracing/telemetry.ts';
 import { codedError } from './graphql/errors.ts';
 import { AsyncLocalStorage } from 'node:async_hooks';
 

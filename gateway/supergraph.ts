@@ -32,8 +32,12 @@ import { access, accessBelowRoot } from '../subgraphs/platform/access/access.ts'
 import type { Call } from '../subgraphs/platform/access/principal.ts';
 import { lazily, lazilyOf } from '../subgraphs/platform/graph/lazily.ts';
 import type { PreparedDocument, SubgraphExecutor } from '../subgraphs/platform/graph/subgraph.ts';
-import { type Logger, internalErrors } from '../subgraphs/platform/tracing/telemetry.ts';
-import { currentSpan, spanned } from '../subgraphs/platform/tracing/tracing.ts';
+import {
+  type Logger,
+  internalErrors,
+  currentSpan,
+  spanned,
+} from '../subgraphs/platform/tracing/telemetry.ts';
 import { compileOperation, fetchesOf } from './compile/compiled-operation.ts';
 import { executeRenamed, keyFieldNames, openAliasRenamer } from './compile/key-aliases.ts';
 import { fetchDocument } from './compile/plan-steps.ts';

@@ -12,7 +12,7 @@ import { Counter } from 'prom-client';
 import { rfc3339 } from '../../schema/rfc3339.ts';
 import { outsideOfLane } from '../platform/access/lane.ts';
 import { run, type Runner, type Statement, asRow } from '../platform/database/statement.ts';
-import { metrics, bankCalls } from '../platform/tracing/telemetry.ts';
+import { metrics, bankCalls, spanned } from '../platform/tracing/telemetry.ts';
 import {
   durationsKept,
   healthBucket_min,
@@ -25,7 +25,6 @@ import { breakerOf } from './bank-http.ts';
 import { bufferInto } from '../platform/database/batch-calls.ts';
 import { newRowId } from '../platform/database/new-id.ts';
 import type { BankCall } from './entities.ts';
-import { spanned } from '../platform/tracing/tracing.ts';
 import type { Bank, Question } from './bank.ts';
 
 const flush_ms = 10_000;

@@ -15,7 +15,7 @@ import {
   traceBy,
   type Span,
   type Tracing,
-} from '../../subgraphs/platform/tracing/tracing.ts';
+} from '../../subgraphs/platform/tracing/telemetry.ts';
 import {
   changeEntities,
   type Acting,

@@ -6,8 +6,12 @@ import type { Dispatcher } from 'undici';
 import { isPassing } from '../../platform/alerts/dead-letters.ts';
 import { shownTo } from '../../platform/clock/test-clocks.ts';
 import { inTraceOf } from '../../platform/database/subject-trace.ts';
-import { type Logger, webhookAttempts } from '../../platform/tracing/telemetry.ts';
-import { tracing, type Span } from '../../platform/tracing/tracing.ts';
+import {
+  type Logger,
+  webhookAttempts,
+  tracing,
+  type Span,
+} from '../../platform/tracing/telemetry.ts';
 import {
   putDeadDelivery,
   type ClaimedDelivery,

@@ -10,7 +10,7 @@ import { isUuid } from '../../rules/ids.ts';
 import { isInLane } from '../access/lane.ts';
 import { openBuffer, type Buffer } from '../bus/buffer.ts';
 import { isDatabaseLost } from '../tracing/error-code.ts';
-import { spanned } from '../tracing/tracing.ts';
+import { spanned } from '../tracing/telemetry.ts';
 import { runByMerchant } from './sharding.ts';
 import { spanOf, run, type Runner, type Statement } from './statement.ts';
 

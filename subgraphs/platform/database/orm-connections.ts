@@ -18,7 +18,7 @@ import {
 import { LockMode } from '@mikro-orm/core';
 import type { EntityManager } from '@mikro-orm/postgresql';
 import pg from 'pg';
-import { currentSpan, spanned } from '../tracing/tracing.ts';
+import { currentSpan, spanned } from '../tracing/telemetry.ts';
 import { inTurn } from '../access/lane.ts';
 import { poolOf } from './pool-of.ts';
 import { sendCommand, type Runner } from './statement.ts';

@@ -5,7 +5,7 @@
  */
 import pg from 'pg';
 import { rfc3339 } from '../../../schema/rfc3339.ts';
-import { currentSpan, spanned, type SpanStart } from '../tracing/tracing.ts';
+import { currentSpan, spanned, type SpanStart } from '../tracing/telemetry.ts';
 import { errorCode } from '../tracing/error-code.ts';
 import { inTurn } from '../access/lane.ts';
 import { endListChanges } from './list-changes.ts';

@@ -4,7 +4,13 @@
  * them, whenever, and even if a queue is lost. Where traces are not stored, nothing is written and
  * nothing read.
  */
-import { continued, currentSpan, tracing, type Span, type SpanStart } from '../tracing/tracing.ts';
+import {
+  continued,
+  currentSpan,
+  tracing,
+  type Span,
+  type SpanStart,
+} from '../tracing/telemetry.ts';
 import { SubjectTraceEntity } from './entities.ts';
 import { emOn } from './orm-connections.ts';
 import type { Runner } from './statement.ts';

@@ -27,8 +27,7 @@ import { laneOf, inLane } from '../access/lane.ts';
 import type { Call } from '../access/principal.ts';
 import { presentErrors } from './present-errors.ts';
 import type { SubgraphContext, SubgraphExecutor } from './subgraph.ts';
-import type { Logger } from '../tracing/telemetry.ts';
-import { currentSpan, spanned, type SpanStart } from '../tracing/tracing.ts';
+import { type Logger, currentSpan, spanned, type SpanStart } from '../tracing/telemetry.ts';
 
 type Run = (
   variables: Readonly<Record<string, unknown>>,

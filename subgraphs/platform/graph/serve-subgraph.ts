@@ -15,10 +15,9 @@ import {
   principalReader,
   type PrincipalKeys,
 } from '../access/principal.ts';
-import { type Logger, requestIdOf } from '../tracing/telemetry.ts';
+import { type Logger, requestIdOf, continued, type SpanStart } from '../tracing/telemetry.ts';
 import { AnswerMeter, answerSize_max } from '../access/answer-meter.ts';
 import { fields } from '../bus/process-messages.ts';
-import { continued, type SpanStart } from '../tracing/tracing.ts';
 import type { PreparedDocument, SubgraphExecutor } from './subgraph.ts';
 
 /*

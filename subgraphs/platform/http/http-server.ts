@@ -14,8 +14,10 @@ import {
   requestIdOf,
   watchGauges,
   type Logger,
+  tracing,
+  type Span,
+  type Tracing,
 } from '../tracing/telemetry.ts';
-import { tracing, type Span, type Tracing } from '../tracing/tracing.ts';
 import { answerParserError, envelopeOf } from './http-errors.ts';
 import { shedLoad, type OverloadDeps, cutUnfinished } from './overload.ts';
 

@@ -13,8 +13,7 @@ import {
   UnrecoverableError,
   Worker,
 } from 'bullmq';
-import type { Logger } from '../tracing/telemetry.ts';
-import { continued, spanned } from '../tracing/tracing.ts';
+import { type Logger, continued, spanned } from '../tracing/telemetry.ts';
 import { type Outage, watchOutage } from './bus.ts';
 import { openPostgresStore, openRedisStore, type QueueStore } from './queue-stores.ts';
 import { type Job, type QueueName, queueNames, runJob, type RunOutcome } from './run-job.ts';

@@ -24,9 +24,8 @@ import {
   TracerProvider,
 } from '@opentelemetry/sdk-trace';
 import { holdsCardNumber, maskCardNumbers } from '../../rules/card.ts';
-import type { Logger } from './telemetry.ts';
+import type { Logger, Span, SpanKind, SpanValues, Tracing } from './telemetry.ts';
 import type { TracingConfig } from '../config/config.ts';
-import type { Span, SpanKind, SpanValues, Tracing } from './tracing.ts';
 
 const kinds: Readonly<Record<SpanKind, Kind>> = {
   server: Kind.SERVER,
