@@ -12,7 +12,7 @@ import { noPolicies } from '../support/no-policies.ts';
 import { minorUnits } from '../../subgraphs/rules/money.ts';
 import { adjustmentRecorded } from '../../subgraphs/rules/postings.ts';
 import type { KeyPrincipal } from '../../subgraphs/platform/access/principal.ts';
-import { numberAtOnce } from '../../subgraphs/platform/events/number-events.ts';
+import { numberAtOnce } from '../../subgraphs/platform/events/relay.ts';
 import { askBank } from '../../subgraphs/payments/bank-answers/ask-bank.ts';
 import { recordPayment } from '../../subgraphs/payments/create-payment.ts';
 import type { Payment } from '../../subgraphs/payments/entities.ts';
