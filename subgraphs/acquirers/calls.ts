@@ -9,7 +9,7 @@
 import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
 import { Counter } from 'prom-client';
-import { rfc3339 } from '../../schema/rfc3339.ts';
+import { rfc3339 } from '../../schema/scalars.ts';
 import { outsideOfLane } from '../platform/access/lane.ts';
 import { run, type Runner, type Statement, asRow } from '../platform/database/statement.ts';
 import { metrics, bankCalls, spanned } from '../platform/tracing/telemetry.ts';

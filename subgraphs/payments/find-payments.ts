@@ -3,7 +3,7 @@
  * (docs/contract.md#reading-payments).
  */
 import type pg from 'pg';
-import { rfc3339 } from '../../schema/rfc3339.ts';
+import { rfc3339 } from '../../schema/scalars.ts';
 import {
   paymentJson,
   refundJson,

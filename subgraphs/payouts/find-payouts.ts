@@ -1,5 +1,5 @@
 /** Reads payouts: by id, by reference, as a list. */
-import { rfc3339 } from '../../schema/rfc3339.ts';
+import { rfc3339 } from '../../schema/scalars.ts';
 import { payoutJson, type PayoutFieldsFragment } from '../../schema/wire.ts';
 import { loadByKey } from '../platform/database/batch-calls.ts';
 import { type FoundPage, openList } from '../platform/database/lists.ts';

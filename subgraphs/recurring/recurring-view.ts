@@ -2,7 +2,7 @@
  * Subscriptions and tokens in the public JSON. The frozen webhook body and the REST answers use the
  * same view.
  */
-import { rfc3339 } from '../../schema/rfc3339.ts';
+import { rfc3339 } from '../../schema/scalars.ts';
 import { subscriptionJson, tokenJson } from '../../schema/wire.ts';
 import type { OutboxEvent } from '../platform/events/outbox.ts';
 import { asSubject } from '../rules/event.ts';

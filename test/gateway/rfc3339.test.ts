@@ -1,7 +1,7 @@
 import { test } from 'node:test';
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
-import { rfc3339 } from '../../schema/rfc3339.ts';
+import { rfc3339 } from '../../schema/scalars.ts';
 
 test('a moment is written as Temporal writes it, to the millisecond, whatever day was written before', () => {
   const day = fc.constantFrom(

@@ -10,7 +10,7 @@ import type { StreamedEvent } from '../../subgraphs/rules/event.ts';
 import type { Bus } from '../../subgraphs/platform/bus/bus.ts';
 import { inTransaction } from '../../subgraphs/platform/database/statement.ts';
 import { liveKinds } from '../../subgraphs/rules/event.ts';
-import { rfc3339 } from '../../schema/rfc3339.ts';
+import { rfc3339 } from '../../schema/scalars.ts';
 import { findEventsBehind } from '../../subgraphs/merchants/event-log/read-event-log.ts';
 import { eventually } from '../support/eventually.ts';
 import {

@@ -3,7 +3,7 @@
  * moment share a statement, those of each merchant by themselves.
  */
 import type pg from 'pg';
-import { rfc3339 } from '../../../schema/rfc3339.ts';
+import { rfc3339 } from '../../../schema/scalars.ts';
 import { batched } from '../../platform/database/batch-calls.ts';
 import { emOn } from '../../platform/database/orm-connections.ts';
 import { runRows, sqlFile } from '../../platform/database/sql-file.ts';

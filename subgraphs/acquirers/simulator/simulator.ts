@@ -47,7 +47,7 @@ import { heldUntil, simulatorHolds } from './holds.ts';
 import { receiptDelay_ms } from '../../rules/receipt.ts';
 import { batched } from '../../platform/database/batch-calls.ts';
 import { runRows, sqlFile } from '../../platform/database/sql-file.ts';
-import { rfc3339 } from '../../../schema/rfc3339.ts';
+import { rfc3339 } from '../../../schema/scalars.ts';
 
 /*
  * Saved methods. A method is its binding's own operation: it can be charged once that has succeeded.

@@ -3,7 +3,7 @@
  * was sent twice has the same id.
  */
 import { createTransport } from 'nodemailer';
-import { rfc3339 } from '../../../schema/rfc3339.ts';
+import { rfc3339 } from '../../../schema/scalars.ts';
 import { AlertEntity, type Alert } from '../../platform/alerts/entities.ts';
 import type { OnDatabase } from '../../platform/database/orm.ts';
 import { run, type Statement } from '../../platform/database/statement.ts';

@@ -4,7 +4,7 @@
  */
 import { policyReason_max_chars } from '../../../schema/limits.ts';
 import type { EntityManager } from '@mikro-orm/postgresql';
-import { rfc3339 } from '../../../schema/rfc3339.ts';
+import { rfc3339 } from '../../../schema/scalars.ts';
 import { isUuid } from '../../rules/ids.ts';
 import { ShopEntity, MerchantEntity } from '../../platform/database/entities.ts';
 import type { OnDatabase } from '../../platform/database/orm.ts';

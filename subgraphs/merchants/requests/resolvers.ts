@@ -11,7 +11,7 @@ import type {
   ApiRequestNote,
   QueryapiRequestsArgs,
 } from '../../../schema/generated/merchants.ts';
-import { rfc3339 } from '../../../schema/rfc3339.ts';
+import { rfc3339 } from '../../../schema/scalars.ts';
 import { orThrow } from '../../platform/access/access.ts';
 import { findPage, given, spanOf, type Page } from '../../platform/database/keyset.ts';
 import { newRowId } from '../../platform/database/new-id.ts';

@@ -4,7 +4,7 @@
  */
 import type { WebhookEndpointTested } from '../../../schema/generated/merchants.ts';
 import { newRowId } from '../../platform/database/new-id.ts';
-import { rfc3339 } from '../../../schema/rfc3339.ts';
+import { rfc3339 } from '../../../schema/scalars.ts';
 import { forUpdate } from '../../platform/database/orm-connections.ts';
 import { isRefusal, refuse, type Refusal } from '../../rules/refusal.ts';
 import { isUuid } from '../../rules/ids.ts';

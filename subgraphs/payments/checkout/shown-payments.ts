@@ -5,7 +5,7 @@
  */
 import { LRUCache } from 'lru-cache';
 import { Counter } from 'prom-client';
-import { rfc3339 } from '../../../schema/rfc3339.ts';
+import { rfc3339 } from '../../../schema/scalars.ts';
 import { bufferInto, type BufferedRows } from '../../platform/database/batch-calls.ts';
 import type { Seller } from '../../platform/database/find-seller.ts';
 import type { Runner } from '../../platform/database/statement.ts';

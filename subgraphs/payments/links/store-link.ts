@@ -1,6 +1,5 @@
 /** Reading, writing and ending payment links. */
-import { rfc3339 } from '../../../schema/rfc3339.ts';
-import { scalars } from '../../../schema/scalars.ts';
+import { rfc3339, scalars } from '../../../schema/scalars.ts';
 import { linkJson, type LinkFields } from '../../../schema/wire.ts';
 import { dueOn, workDue, type Timeline } from '../../platform/clock/due.ts';
 import { writeEntry, type Acting } from '../../platform/database/audit.ts';

@@ -1,7 +1,7 @@
 /** Reading and moving receipts. They are made with their movements (`store-payment`). */
 import { raw } from '@mikro-orm/core';
 import { receiptJson } from '../../../schema/wire.ts';
-import { rfc3339 } from '../../../schema/rfc3339.ts';
+import { rfc3339 } from '../../../schema/scalars.ts';
 import { dueOn } from '../../platform/clock/due.ts';
 import { loadByKey, lockByKey } from '../../platform/database/batch-calls.ts';
 import { type ListedPage, openList } from '../../platform/database/lists.ts';

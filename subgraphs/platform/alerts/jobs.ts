@@ -1,6 +1,6 @@
 /** Publishes new alerts to operators: the job that puts them on the bus. */
 import type pg from 'pg';
-import { rfc3339 } from '../../../schema/rfc3339.ts';
+import { rfc3339 } from '../../../schema/scalars.ts';
 import { isNoDeadLetter, notDeadLetter, workBatch, type Subject } from './dead-letters.ts';
 import { emOn } from '../database/orm-connections.ts';
 import { ownersStatement, type Owner } from '../database/sharding.ts';

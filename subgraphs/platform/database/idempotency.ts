@@ -9,7 +9,7 @@
 import { createHash } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import type pg from 'pg';
-import { rfc3339 } from '../../../schema/rfc3339.ts';
+import { rfc3339 } from '../../../schema/scalars.ts';
 import { isRefusal, refuse, type Refusal } from '../../rules/refusal.ts';
 import type { Mode } from '../../rules/mode.ts';
 import { sentJson } from './sql-file.ts';

@@ -3,7 +3,7 @@
  * sides, so that a keyset cursor skips nothing.
  */
 import { p, Type } from '@mikro-orm/core';
-import { rfc3339 } from '../../../schema/rfc3339.ts';
+import { rfc3339 } from '../../../schema/scalars.ts';
 
 /** The type of a column that holds such a moment; null stays null. */
 class InstantType extends Type<Temporal.Instant | null, string | null> {

@@ -4,7 +4,7 @@
  * Temporal.Instant for timestamptz, camelCase names by `columns`.
  */
 import pg from 'pg';
-import { rfc3339 } from '../../../schema/rfc3339.ts';
+import { rfc3339 } from '../../../schema/scalars.ts';
 import { currentSpan, spanned, type SpanStart } from '../tracing/telemetry.ts';
 import { errorCode } from '../tracing/error-code.ts';
 import { inTurn } from '../access/lane.ts';

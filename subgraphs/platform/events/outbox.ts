@@ -3,7 +3,7 @@
  * here, with the event. The relay (`platform/events/relay`) assigns their sequence and sends them.
  */
 import { newRowId } from '../database/new-id.ts';
-import { rfc3339 } from '../../../schema/rfc3339.ts';
+import { rfc3339 } from '../../../schema/scalars.ts';
 import { asRow } from '../database/statement.ts';
 import type { Consumer, LiveKind, WebhookEvent } from '../../rules/event.ts';
 import type { Mode } from '../../rules/mode.ts';

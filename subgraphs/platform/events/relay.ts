@@ -23,7 +23,7 @@ import type { Bus, StreamStretch, WebhookLane } from '../bus/bus.ts';
 import type { Logger } from '../tracing/telemetry.ts';
 import { WakeSignal } from '../queue/run-job.ts';
 import { isSharded } from '../database/sharding.ts';
-import { rfc3339 } from '../../../schema/rfc3339.ts';
+import { rfc3339 } from '../../../schema/scalars.ts';
 import type { Mode } from '../../rules/mode.ts';
 import { isNoDeadLetter, notDeadLetter, workBatch, type Subject } from '../alerts/dead-letters.ts';
 import { EventEntity } from '../database/entities.ts';
