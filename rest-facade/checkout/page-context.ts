@@ -3,9 +3,8 @@
  * the headers of its answer.
  */
 import type { FastifyRequest, FastifyReply } from 'fastify';
-import type { Keys } from '../../subgraphs/platform/access/keys.ts';
+import { type Keys, readPageToken } from '../../subgraphs/platform/access/keys.ts';
 import type { BuyerPrincipal, Call } from '../../subgraphs/platform/access/principal.ts';
-import { readPageToken } from '../../subgraphs/platform/graph/page-address.ts';
 import type { Logger } from '../../subgraphs/platform/tracing/telemetry.ts';
 import { contentPolicy, html } from './html.ts';
 import type { Words } from './words/en.ts';

@@ -21,7 +21,7 @@ import {
 import type { CustomerVault } from '../platform/database/kept-keys.ts';
 import { newRowId } from '../platform/database/new-id.ts';
 import type { Database } from '../platform/database/orm.ts';
-import { pageAddress, type PageDeps } from '../platform/graph/page-address.ts';
+import { pageAddress, type PageDeps } from '../platform/access/keys.ts';
 import { checkOwnUrl, type TargetSwitch } from '../platform/http/webhook-url.ts';
 import type { Policies, PolicyLists } from '../platform/policies/policies.ts';
 import { defaultCurrency } from '../rules/money.ts';

@@ -7,7 +7,7 @@ import type { WakeRelay } from '../platform/events/relay.ts';
 import type { Policies } from '../platform/policies/policies.ts';
 import type { TargetSwitch } from '../platform/http/webhook-url.ts';
 import type { Refresh } from './bank-answers/refresh-payment.ts';
-import type { PageDeps } from '../platform/graph/page-address.ts';
+import type { PageDeps } from '../platform/access/keys.ts';
 import type { PageOpenings, ShownPayments } from './checkout/shown-payments.ts';
 import type { Payment, Refund } from './entities.ts';
 

@@ -16,7 +16,7 @@ import { reachOf } from '../platform/database/reach.ts';
 import { inTransaction } from '../platform/database/statement.ts';
 import type { SubgraphDeps } from '../platform/graph/build-subgraph.ts';
 import { mayReadOfShop, ownOnly } from '../platform/graph/entities.ts';
-import { pageAddress } from '../platform/graph/page-address.ts';
+import { pageAddress } from '../platform/access/keys.ts';
 import { isUuid } from '../rules/ids.ts';
 import { isRefusal, refuse } from '../rules/refusal.ts';
 import { askBank } from './bank-answers/ask-bank.ts';

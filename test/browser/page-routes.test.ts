@@ -9,7 +9,7 @@ import { GraphQLError } from 'graphql';
 import { pino } from 'pino';
 import { openAddressOf } from '../../gateway/callers/caller-address.ts';
 import { registerCheckout } from '../../rest-facade/checkout/register-checkout.ts';
-import { signPageToken } from '../../subgraphs/platform/graph/page-address.ts';
+import { signPageToken } from '../../subgraphs/platform/access/keys.ts';
 import { openHarness, type Created, type Harness } from './harness.ts';
 
 const card = { number: '2200000000000004', expiry: '12/40', cvc: '123', holder: 'IVAN IVANOV' };

@@ -131,7 +131,7 @@ test('credentials are compared in constant time, never by ===', () => {
   for (const path of [
     'gateway/callers/authenticate.ts',
     'gateway/callers/check-caller.ts',
-    'subgraphs/platform/graph/page-address.ts',
+    'subgraphs/platform/access/keys.ts',
   ])
     assert.ok(constant.includes(path), path);
 });

@@ -10,7 +10,7 @@ import type { Bank, Card, SessionAnswer } from '../../acquirers/bank.ts';
 import type { Banks } from '../../acquirers/route.ts';
 import type { Timeline } from '../../platform/clock/due.ts';
 import type { Database } from '../../platform/database/orm.ts';
-import { pageAddress, type PageDeps } from '../../platform/graph/page-address.ts';
+import { pageAddress, type PageDeps } from '../../platform/access/keys.ts';
 import { eachAlone } from '../../platform/alerts/dead-letters.ts';
 import type { PolicyLists } from '../../platform/policies/policies.ts';
 import type { BuyerMethod } from '../../rules/banks.ts';

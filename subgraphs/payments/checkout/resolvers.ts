@@ -21,7 +21,7 @@ import { findSeller } from '../../platform/database/find-seller.ts';
 import { confirmSimulator, chooseMethod, planOutcome } from './prepare-checkout.ts';
 import { openSession } from './open-session.ts';
 import { lazily } from '../../platform/graph/lazily.ts';
-import { pageAddress } from '../../platform/graph/page-address.ts';
+import { pageAddress } from '../../platform/access/keys.ts';
 import { buyerMethod, pageMethod } from './rules.ts';
 import type { CheckoutPage } from './shown-payments.ts';
 import type { Bank } from '../../acquirers/bank.ts';

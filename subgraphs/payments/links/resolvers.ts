@@ -9,7 +9,7 @@ import { findSeller } from '../../platform/database/find-seller.ts';
 import { isRefusal, refuse } from '../../rules/refusal.ts';
 import { merchantOf, orThrow } from '../../platform/access/access.ts';
 import { mayReadOfShop } from '../../platform/graph/entities.ts';
-import { pageAddress } from '../../platform/graph/page-address.ts';
+import { pageAddress } from '../../platform/access/keys.ts';
 import type { PaymentsDeps } from '../parts.ts';
 import { sellerOf } from '../caller.ts';
 import type { PaymentLink } from '../entities.ts';

@@ -14,7 +14,7 @@ import type {
 import type { Bank } from '../../acquirers/bank.ts';
 import type { Banks } from '../../acquirers/route.ts';
 import type { Database } from '../../platform/database/orm.ts';
-import { pageAddress } from '../../platform/graph/page-address.ts';
+import { pageAddress } from '../../platform/access/keys.ts';
 import type { PolicyLists } from '../../platform/policies/policies.ts';
 import type { Plan } from '../../rules/banks.ts';
 import { isUuid } from '../../rules/ids.ts';

@@ -18,7 +18,7 @@ import { exactly } from '../../platform/database/lists.ts';
 import { perCall } from '../../platform/graph/subgraph.ts';
 import type { Principal } from '../../platform/access/principal.ts';
 import { keyOf, merchantOf, orThrow } from '../../platform/access/access.ts';
-import type { PageDeps } from '../../platform/graph/page-address.ts';
+import type { PageDeps } from '../../platform/access/keys.ts';
 import type { TokenDeps } from '../tokens/bind-token.ts';
 import { payUrlOf } from '../tokens/resolvers.ts';
 import { cancellingCaller, recordCancellation } from '../caller.ts';

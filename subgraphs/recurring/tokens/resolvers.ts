@@ -10,7 +10,7 @@ import { isRefusal } from '../../rules/refusal.ts';
 import { exactly } from '../../platform/database/lists.ts';
 import type { Principal } from '../../platform/access/principal.ts';
 import { keyOf, merchantOf, orThrow } from '../../platform/access/access.ts';
-import { pageAddress, type PageDeps } from '../../platform/graph/page-address.ts';
+import { pageAddress, type PageDeps } from '../../platform/access/keys.ts';
 import { createToken, type TokenDeps, cancelToken } from './bind-token.ts';
 import { chargeToken } from './charge-token.ts';
 import { cancellingCaller, recordCancellation } from '../caller.ts';
