@@ -5,7 +5,7 @@
  * harmless.
  */
 import type { FastifyInstance } from 'fastify';
-import type { AddressOf } from '../gateway/callers/caller-address.ts';
+import type { AddressOf } from '../subgraphs/platform/access/caller-address.ts';
 import { edgeCall } from '../gateway/callers/caller.ts';
 import type { Supergraph } from '../gateway/supergraph.ts';
 import type {

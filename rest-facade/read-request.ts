@@ -8,7 +8,7 @@ import type { FastifyRequest } from 'fastify';
 import * as v from 'valibot';
 import type { Idempotency } from '../schema/generated/operations.ts';
 import type { KeyPrincipal, Scope } from '../subgraphs/platform/access/principal.ts';
-import { headerValues } from '../gateway/callers/caller-address.ts';
+import { headerValues } from '../subgraphs/platform/access/caller-address.ts';
 import { asCame } from '../subgraphs/rules/texts.ts';
 import {
   isCompressed,

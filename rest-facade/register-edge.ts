@@ -5,7 +5,7 @@
 import type { FastifyInstance } from 'fastify';
 import { withHints } from '../gateway/live/hints.ts';
 import { openAuthenticator } from '../gateway/callers/authenticate.ts';
-import { openAddressOf, openOrigins } from '../gateway/callers/caller-address.ts';
+import { openAddressOf, openOrigins } from '../subgraphs/platform/access/caller-address.ts';
 import type { BearerReader } from '../gateway/callers/caller.ts';
 import {
   withSessions,

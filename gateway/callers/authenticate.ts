@@ -10,7 +10,7 @@ import type { Bus } from '../../subgraphs/platform/bus/bus.ts';
 import { refuse, type Refusal, isRefusal } from '../../subgraphs/rules/refusal.ts';
 import type { Logger } from '../../subgraphs/platform/tracing/telemetry.ts';
 import { scopes, type Scope } from '../../subgraphs/platform/access/principal.ts';
-import { type AddressOf, headerValues } from './caller-address.ts';
+import { type AddressOf, headerValues } from '../../subgraphs/platform/access/caller-address.ts';
 import {
   type ApiKeyHolder,
   type Authenticated,

@@ -5,11 +5,10 @@
 import { createSecretKey, type KeyObject, createHmac, timingSafeEqual } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import { refuse, type Refusal } from '../../subgraphs/rules/refusal.ts';
-import { openAddressList } from '../../subgraphs/platform/access/address-list.ts';
 import { unseal, type Keys } from '../../subgraphs/platform/access/keys.ts';
 import { lazilyOf } from '../../subgraphs/platform/graph/lazily.ts';
 import type { ApiKeyHolder } from './caller.ts';
-import { type AddressOf, headerValues } from './caller-address.ts';
+import { openAddressList, type AddressOf, headerValues } from '../../subgraphs/platform/access/caller-address.ts';
 
 /*
  * Verifies the signatures of requests. `sha256=<hex>` covers the raw body alone, so the signature

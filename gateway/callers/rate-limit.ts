@@ -10,7 +10,7 @@ import { Counter } from 'prom-client';
 import * as v from 'valibot';
 import type { RefusalCode } from '../../subgraphs/rules/refusal.ts';
 import { type Logger, metrics } from '../../subgraphs/platform/tracing/telemetry.ts';
-import { networkOf, type AddressOf } from './caller-address.ts';
+import { networkOf, type AddressOf } from '../../subgraphs/platform/access/caller-address.ts';
 import { takeResult, token_us, type Buckets, type RateLimit, type TakeResult } from './limits.ts';
 import { connectRedis } from '../../subgraphs/platform/bus/connect-redis.ts';
 import { readAs } from '../../subgraphs/platform/bus/process-messages.ts';

@@ -15,7 +15,7 @@ import {
 import { roles, type OperatorPrincipal } from '../../subgraphs/platform/access/principal.ts';
 import type { Authenticator } from './authenticate.ts';
 import { type Authenticated, type Authorization, dataOf, edgeCall } from './caller.ts';
-import type { Origins } from './caller-address.ts';
+import type { Origins } from '../../subgraphs/platform/access/caller-address.ts';
 import { personName } from './limits.ts';
 import type { ConsoleSessionFieldsFragment } from '../../schema/generated/asked-of-merchants.ts';
 import type { Bus } from '../../subgraphs/platform/bus/bus.ts';

@@ -29,7 +29,7 @@ import { consoleDocument, type DocumentReader } from './read-document.ts';
 import { costOf } from './document-cost.ts';
 import { tooDeep } from './document-limits.ts';
 import { type LiveSubscriptions, refusePastEvents } from '../live/subscriptions.ts';
-import type { Origins } from '../callers/caller-address.ts';
+import type { Origins } from '../../subgraphs/platform/access/caller-address.ts';
 import { callerName, openNamedQuota } from '../callers/limits.ts';
 import { rateMessage, type RateLimiter } from '../callers/rate-limit.ts';
 import type { Supergraph } from '../supergraph.ts';

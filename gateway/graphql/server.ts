@@ -14,7 +14,7 @@ import {
   takeToken,
   type NotAdmitted,
 } from '../callers/admit-caller.ts';
-import type { Origins } from '../callers/caller-address.ts';
+import type { Origins } from '../../subgraphs/platform/access/caller-address.ts';
 import type { Authenticated } from '../callers/caller.ts';
 import {
   rateHeaders,

@@ -5,7 +5,7 @@
 import type { ServerResponse } from 'node:http';
 import { Readable } from 'node:stream';
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import type { AddressOf } from '../../gateway/callers/caller-address.ts';
+import type { AddressOf } from '../../subgraphs/platform/access/caller-address.ts';
 import { BodyMistake, openJsonParser } from '../../gateway/graphql/raw-body.ts';
 import type { LiveEvents } from '../../gateway/live/events.ts';
 import type { Supergraph } from '../../gateway/supergraph.ts';

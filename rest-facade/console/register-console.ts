@@ -10,7 +10,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { LRUCache } from 'lru-cache';
 import * as v from 'valibot';
 import { authorizationOf, type Authenticator } from '../../gateway/callers/authenticate.ts';
-import type { Origins } from '../../gateway/callers/caller-address.ts';
+import type { Origins } from '../../subgraphs/platform/access/caller-address.ts';
 import { blockedMessage, type RateLimiter } from '../../gateway/callers/rate-limit.ts';
 import {
   consoleHeader,

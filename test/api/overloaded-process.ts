@@ -4,7 +4,7 @@
  * Sends its address over the channel.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
-import { networkOf, openAddressOf } from '../../gateway/callers/caller-address.ts';
+import { networkOf, openAddressOf } from '../../subgraphs/platform/access/caller-address.ts';
 import { openHttp } from '../../subgraphs/platform/http/http-server.ts';
 import { openLog } from '../../subgraphs/platform/tracing/telemetry.ts';
 

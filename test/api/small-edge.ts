@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { Kind } from 'graphql';
 import type { Authenticator } from '../../gateway/callers/authenticate.ts';
 import type { Authenticated } from '../../gateway/callers/caller.ts';
-import { openAddressOf } from '../../gateway/callers/caller-address.ts';
+import { openAddressOf } from '../../subgraphs/platform/access/caller-address.ts';
 import { limitBy, openBucketsInMemory } from '../../gateway/callers/rate-limit.ts';
 import { openCheckRequest } from '../../gateway/callers/check-caller.ts';
 import { openSupergraph } from '../../gateway/supergraph.ts';

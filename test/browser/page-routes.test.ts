@@ -7,7 +7,7 @@ import assert from 'node:assert/strict';
 import fastify from 'fastify';
 import { GraphQLError } from 'graphql';
 import { pino } from 'pino';
-import { openAddressOf } from '../../gateway/callers/caller-address.ts';
+import { openAddressOf } from '../../subgraphs/platform/access/caller-address.ts';
 import { registerCheckout } from '../../rest-facade/checkout/register-checkout.ts';
 import { signPageToken } from '../../subgraphs/platform/access/keys.ts';
 import { openHarness, type Created, type Harness } from './harness.ts';

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Ajv2020 } from 'ajv/dist/2020.js';
-import { openAddressOf } from '../../gateway/callers/caller-address.ts';
+import { openAddressOf } from '../../subgraphs/platform/access/caller-address.ts';
 import { limitBy, openBucketsInMemory } from '../../gateway/callers/rate-limit.ts';
 import { openSupergraph } from '../../gateway/supergraph.ts';
 import { readContract, type Schema } from '../../rest-facade/read-contract.ts';

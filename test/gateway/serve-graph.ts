@@ -10,7 +10,7 @@ import { WebSocket } from 'ws';
 import { eventually } from '../support/eventually.ts';
 import { openAuthenticator } from '../../gateway/callers/authenticate.ts';
 import type { BearerReader } from '../../gateway/callers/caller.ts';
-import { openAddressOf, openOrigins } from '../../gateway/callers/caller-address.ts';
+import { openAddressOf, openOrigins } from '../../subgraphs/platform/access/caller-address.ts';
 import { openLiveEvents } from '../../gateway/live/events.ts';
 import { openLiveSubscriptions } from '../../gateway/live/subscriptions.ts';
 import { limitBy, openBucketsInMemory } from '../../gateway/callers/rate-limit.ts';

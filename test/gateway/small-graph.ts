@@ -11,7 +11,7 @@ import { Socket } from 'node:net';
 import { join } from 'node:path';
 import { GraphQLError, Kind } from 'graphql';
 import type { ApiKeyHolder } from '../../gateway/callers/caller.ts';
-import { openAddressOf } from '../../gateway/callers/caller-address.ts';
+import { openAddressOf } from '../../subgraphs/platform/access/caller-address.ts';
 import { openSupergraph, type Supergraph, loadedGateway } from '../../gateway/supergraph.ts';
 import { readSubgraphSdl, subgraphNames, type SubgraphName } from '../../schema/sources.ts';
 import { graphKindOf, type LiveKind, type StreamedEvent } from '../../subgraphs/rules/event.ts';

@@ -11,7 +11,7 @@ import { fastify } from 'fastify';
 import { parse } from 'graphql';
 import { openAuthenticator } from '../../gateway/callers/authenticate.ts';
 import type { BearerReader } from '../../gateway/callers/caller.ts';
-import { openAddressOf, openOrigins } from '../../gateway/callers/caller-address.ts';
+import { openAddressOf, openOrigins } from '../../subgraphs/platform/access/caller-address.ts';
 import { limitBy, openBucketsInMemory } from '../../gateway/callers/rate-limit.ts';
 import { operationsPerSocket_max } from '../../gateway/graphql/graph-protocol.ts';
 import { registerGateway } from '../../gateway/graphql/server.ts';

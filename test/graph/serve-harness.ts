@@ -8,7 +8,7 @@ import fastify from 'fastify';
 import type pg from 'pg';
 import { openAuthenticator } from '../../gateway/callers/authenticate.ts';
 import type { BearerReader } from '../../gateway/callers/caller.ts';
-import { openAddressOf, openOrigins } from '../../gateway/callers/caller-address.ts';
+import { openAddressOf, openOrigins } from '../../subgraphs/platform/access/caller-address.ts';
 import { openLiveEvents } from '../../gateway/live/events.ts';
 import { openLiveSubscriptions } from '../../gateway/live/subscriptions.ts';
 import { limitBy, openBucketsInMemory } from '../../gateway/callers/rate-limit.ts';

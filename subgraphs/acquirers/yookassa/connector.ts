@@ -3,7 +3,7 @@
  * networks, and the operation is found by our ids in the metadata of what they are about.
  */
 import * as v from 'valibot';
-import { openAddressList } from '../../platform/access/address-list.ts';
+import { openAddressList } from '../../platform/access/caller-address.ts';
 import type { NotifiedOperation } from '../../platform/http/bank-notifications.ts';
 import type { Reader } from '../../platform/config/read-variables.ts';
 import type { Connector } from '../connector.ts';

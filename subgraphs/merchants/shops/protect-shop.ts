@@ -10,7 +10,7 @@ import type {
   MutationshopReceiptsRequireArgs,
   MutationshopSignatureRequireArgs,
 } from '../../../schema/generated/merchants.ts';
-import { readAddressEntry } from '../../platform/access/address-list.ts';
+import { readAddressEntry } from '../../platform/access/caller-address.ts';
 import { seal, type Keys } from '../../platform/access/keys.ts';
 import { ShopEntity, type Shop } from '../../platform/database/entities.ts';
 import type { AuditVerb } from '../../rules/audit-action.ts';

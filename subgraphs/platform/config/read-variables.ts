@@ -4,7 +4,7 @@
  */
 import { readFileSync } from 'node:fs';
 import * as v from 'valibot';
-import { readAddressEntry } from '../access/address-list.ts';
+import { readAddressEntry } from '../access/caller-address.ts';
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 
