@@ -6,8 +6,7 @@ import type { IncomingMessage } from 'node:http';
 import { isRefusal, type Refusal } from '../../subgraphs/rules/refusal.ts';
 import type { Logger } from '../../subgraphs/platform/tracing/telemetry.ts';
 import { authorizationOf, type Authenticator } from './authenticate.ts';
-import type { Authenticated, WatchedConnection } from './caller.ts';
-import { emptyBody, signaturesOf } from './check-caller.ts';
+import { type Authenticated, type WatchedConnection, emptyBody, signaturesOf } from './caller.ts';
 import { costsAddress, personRateLimit, type RateLimited, type RateLimiter } from './rate-limit.ts';
 import type { RateLimit, TakeResult } from './limits.ts';
 

@@ -1,7 +1,7 @@
 /**
  * Authenticates requests (docs/contract.md#authentication). The first reader that knows the form of
  * a bearer token reads it: the operator's token, a merchant's key, a token of the OIDC issuer.
- * check-caller.ts makes the further checks of a key.
+ * caller.ts makes the further checks of a key.
  */
 import { hash, timingSafeEqual } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
@@ -23,13 +23,11 @@ import {
   knownKey_ms,
   dataOf,
   edgeCall,
-} from './caller.ts';
-import {
   openCheckAddress,
   openCheckRequest,
   type CheckRequest,
   emptyBody,
-} from './check-caller.ts';
+} from './caller.ts';
 import type { Supergraph } from '../supergraph.ts';
 import type { Keys } from '../../subgraphs/platform/access/keys.ts';
 import { lazilyOf } from '../../subgraphs/platform/graph/lazily.ts';

@@ -4,7 +4,7 @@
  */
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { repeatable } from '../../subgraphs/rules/texts.ts';
-import { emptyBody } from '../callers/check-caller.ts';
+import { emptyBody } from '../callers/caller.ts';
 
 /** A body that is JSON and says something wrong. The message may be sent to the caller. */
 export class BodyMistake extends Error {

@@ -14,7 +14,7 @@ import { openHttp } from '../../subgraphs/platform/http/http-server.ts';
 import { scopes, type KeyPrincipal } from '../../subgraphs/platform/access/principal.ts';
 import { openLog } from '../../subgraphs/platform/tracing/telemetry.ts';
 import { authenticatorParts, unprotected } from '../gateway/small-graph.ts';
-import { openCheckRequest } from '../../gateway/callers/check-caller.ts';
+import { openCheckRequest } from '../../gateway/callers/caller.ts';
 import { generatedExecutors, merchants, type Fixture } from '../gateway/generated-subgraphs.ts';
 
 const log = openLog({ logLevel: 'silent' }, 'test');

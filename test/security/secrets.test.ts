@@ -130,7 +130,7 @@ test('credentials are compared in constant time, never by ===', () => {
   const constant = sources.filter((path) => readText(path).includes('timingSafeEqual('));
   for (const path of [
     'gateway/callers/authenticate.ts',
-    'gateway/callers/check-caller.ts',
+    'gateway/callers/caller.ts',
     'subgraphs/platform/access/keys.ts',
   ])
     assert.ok(constant.includes(path), path);
