@@ -15,7 +15,7 @@ import type { LiveResults, LiveSubscriptions } from '../gateway/live/subscriptio
 import { readOperations } from '../schema/sources.ts';
 import type { Bus } from '../subgraphs/platform/bus/bus.ts';
 import type { Logger } from '../subgraphs/platform/tracing/telemetry.ts';
-import type { OpenStream } from './call.ts';
+import type { OpenStream } from './server.ts';
 import type { StreamEventsSubscription } from '../schema/generated/operations.ts';
 import { liveKindOf } from '../subgraphs/rules/event.ts';
 import { beginAnswer, whenClosed } from './long-answers.ts';

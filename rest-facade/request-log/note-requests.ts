@@ -10,7 +10,7 @@ import type { Supergraph } from '../../gateway/supergraph.ts';
 import type { ApiRequestNote } from '../../schema/generated/asked-of-merchants.ts';
 import { maskCardNumbers, holdsCardNumber } from '../../subgraphs/rules/card.ts';
 import { metrics, type Logger } from '../../subgraphs/platform/tracing/telemetry.ts';
-import type { Caller } from '../call.ts';
+import type { KeyPrincipal } from '../../subgraphs/platform/access/principal.ts';
 import { openBuffer } from '../../subgraphs/platform/bus/buffer.ts';
 import { erasedTexts } from '../../subgraphs/platform/graph/free-texts.ts';
 import { repeatable } from '../../subgraphs/rules/texts.ts';
@@ -155,10 +155,9 @@ const prefixOf = (request: FastifyRequest): string =>
 const noteOf = (
   request: FastifyRequest,
   reply: FastifyReply,
-  { principal }: Caller,
+  { merchantId, shopId, mode }: KeyPrincipal,
   payload: string,
 ): Noted['note'] => {
-  const { merchantId, shopId, mode } = principal;
   const duration_ms = Math.round(reply.elapsedTime);
   const key = request.headers['idempotency-key'];
   return {
@@ -247,12 +246,12 @@ export const openRequestLog = (
     take: (
       request: FastifyRequest,
       reply: FastifyReply,
-      caller: Caller,
+      principal: KeyPrincipal,
       payload: unknown,
     ): void => {
       const response = typeof payload === 'string' ? payload : '';
       const body = Buffer.isBuffer(request.body) ? request.body : null;
-      const noted = { note: noteOf(request, reply, caller, response), request: body, response };
+      const noted = { note: noteOf(request, reply, principal, response), request: body, response };
       if (room.take(noted)) buffer.add(noted);
       else dropped.inc();
     },

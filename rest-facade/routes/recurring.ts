@@ -21,7 +21,7 @@ import {
   type ValidRequest,
 } from './route.ts';
 
-/** A page of a list that is answered as a whole by default: `call.ts`. */
+/** A page of a list that is answered as a whole by default: `server.ts`. */
 interface CustomersPage<Status> {
   readonly customerRef?: string;
   readonly status?: Status[];

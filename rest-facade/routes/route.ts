@@ -67,7 +67,7 @@ export interface Route {
   /** The argument that the body is as a whole: paths of wrong fields leave out its name. */
   readonly bodyIsArgument?: string;
   readonly variables: (request: ValidRequest<never, never>) => Readonly<Record<string, unknown>>;
-  /** Only of what is no refusal: `call.ts` answers those. */
+  /** Only of what is no refusal: `server.ts` answers those. */
   readonly answer: (data: never, request: ValidRequest<never, never>) => Outcome;
 }
 

@@ -10,9 +10,8 @@ import { type Authenticated, openCheckRequest } from '../../gateway/callers/call
 import { openAddressOf } from '../../subgraphs/platform/access/caller-address.ts';
 import { limitBy, openBucketsInMemory } from '../../gateway/callers/rate-limit.ts';
 import { openSupergraph } from '../../gateway/supergraph.ts';
-import { registerRestFacade } from '../../rest-facade/server.ts';
 import { noBankCallbacks } from '../support/no-bank-callbacks.ts';
-import type { OpenStream } from '../../rest-facade/call.ts';
+import { registerRestFacade, type OpenStream } from '../../rest-facade/server.ts';
 import { authenticatorParts, unprotected } from '../gateway/small-graph.ts';
 import { readSubgraphSdl, subgraphNames, type SubgraphName } from '../../schema/sources.ts';
 import { refuse } from '../../subgraphs/rules/refusal.ts';
