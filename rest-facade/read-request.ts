@@ -9,7 +9,6 @@ import * as v from 'valibot';
 import type { Idempotency } from '../schema/generated/operations.ts';
 import type { KeyPrincipal, Scope } from '../subgraphs/platform/access/principal.ts';
 import { headerValues } from '../subgraphs/platform/access/caller-address.ts';
-import { asCame } from '../subgraphs/rules/texts.ts';
 import {
   isCompressed,
   identityOnly,
@@ -23,7 +22,7 @@ import { refuse, refuseMistakes, type Refusal } from './refusal-http.ts';
 import type { Route, ValidRequest } from './routes/route.ts';
 import { compileBody, camelCase, compileSchema } from './validate-body.ts';
 import { isCanonicalUuid } from '../subgraphs/rules/ids.ts';
-import type { FieldMistake } from '../subgraphs/rules/refusal.ts';
+import { asCame, type FieldMistake } from '../subgraphs/rules/refusal.ts';
 
 /* Validates query strings: unknown parameters, values, and bounds that contradict each other. */
 

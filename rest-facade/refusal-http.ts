@@ -2,12 +2,7 @@
 import type { FastifyReply } from 'fastify';
 import { blockedMessage, rateMessage } from '../gateway/callers/rate-limit.ts';
 import { refusalJson, type FirstUse } from '../schema/wire.ts';
-import {
-  fieldMistakes_max,
-  fieldsOf,
-  type FieldMistake,
-  type RefusalCode,
-} from '../subgraphs/rules/refusal.ts';
+import { fieldMistakes_max, fieldsOf, type FieldMistake, type RefusalCode } from '../subgraphs/rules/refusal.ts';
 
 /** Codes that only the edge gives: the domain knows nothing of them. */
 type EdgeCode =

@@ -11,8 +11,7 @@ import {
 } from 'ajv/dist/2020.js';
 import { nameOf } from '../gateway/graphql/raw-body.ts';
 import { isCurrency } from '../schema/currencies.ts';
-import { fieldMistakes_max, type FieldMistake } from '../subgraphs/rules/refusal.ts';
-import { repeatable } from '../subgraphs/rules/texts.ts';
+import { fieldMistakes_max, type FieldMistake, repeatable } from '../subgraphs/rules/refusal.ts';
 import type { Schema } from './read-contract.ts';
 
 /*

@@ -3,7 +3,7 @@
  * it. A field that comes twice and a number that is not written as an integer are mistakes.
  */
 import type { FastifyInstance, FastifyRequest } from 'fastify';
-import { repeatable } from '../../subgraphs/rules/texts.ts';
+import { repeatable } from '../../subgraphs/rules/refusal.ts';
 import { emptyBody } from '../callers/caller.ts';
 
 /** A body that is JSON and says something wrong. The message may be sent to the caller. */

@@ -13,7 +13,7 @@ import { metrics, type Logger } from '../../subgraphs/platform/tracing/telemetry
 import type { KeyPrincipal } from '../../subgraphs/platform/access/principal.ts';
 import { openBuffer } from '../../subgraphs/platform/bus/buffer.ts';
 import { erasedTexts } from '../../subgraphs/platform/graph/free-texts.ts';
-import { repeatable } from '../../subgraphs/rules/texts.ts';
+import { repeatable } from '../../subgraphs/rules/refusal.ts';
 import { isUuid } from '../../subgraphs/rules/ids.ts';
 
 /*

@@ -6,7 +6,7 @@
 import { createHmac } from 'node:crypto';
 import type { enums } from '../../schema/generated/enums.ts';
 import { isCardNumber } from './card.ts';
-import { charactersOf } from './texts.ts';
+import { charactersOf, isPlainText } from './refusal.ts';
 
 export type BlockKind = (typeof enums.BlockKind)[number];
 
@@ -19,9 +19,6 @@ interface BlockValue {
   /** What people may see of it. */
   readonly shown: string;
 }
-
-/** Whether PostgreSQL can keep a text: no U+0000, no halves of surrogate pairs. */
-export const isPlainText = (text: string): boolean => text.isWellFormed() && !text.includes('\0');
 
 /**
  * The digits of a phone from its country code on; null when it is none. In Russia a number is

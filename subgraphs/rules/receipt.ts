@@ -6,8 +6,14 @@
 import { enums } from '../../schema/generated/enums.ts';
 import { type MinorUnits, defaultCurrency, largestAmount, minorUnits } from './money.ts';
 import { maskedPhone } from './recipient.ts';
-import { refuse, refuseMistakes, type Refusal } from './refusal.ts';
-import { asCame, charactersOf, textMistake } from './texts.ts';
+import {
+  refuse,
+  refuseMistakes,
+  type Refusal,
+  asCame,
+  charactersOf,
+  textMistake,
+} from './refusal.ts';
 
 /** For money that moved, or (`closing`) for goods handed over after a prepayment. */
 export type ReceiptType = (typeof enums.ReceiptType)[number];

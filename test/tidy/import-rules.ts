@@ -95,7 +95,7 @@ export const rooms: readonly Room[] = [
   {
     row: [
       '`gateway/`',
-      'gateway, schema, `platform/{access,bus,config,graph,http,tracing}`, `rules/{alert,event,ids,refusal,texts}`',
+      'gateway, schema, `platform/{access,bus,config,graph,http,tracing}`, `rules/{alert,event,ids,refusal}`',
     ],
     holds: under('gateway/'),
     mayImport: ({ to }) =>
@@ -103,13 +103,13 @@ export const rooms: readonly Room[] = [
         'gateway/',
         'schema/',
         ...edgeRooms,
-        ...inRules('alert', 'event', 'ids', 'refusal', 'texts'),
+        ...inRules('alert', 'event', 'ids', 'refusal'),
       )(to),
   },
   {
     row: [
       '`rest-facade/`',
-      'rest-facade, gateway, schema, `platform/{access,bus,config,graph,http,tracing}`, `rules/{card,event,failure-code,ids,refusal,texts}`',
+      'rest-facade, gateway, schema, `platform/{access,bus,config,graph,http,tracing}`, `rules/{card,event,failure-code,ids,refusal}`',
     ],
     holds: under('rest-facade/'),
     mayImport: ({ to }) =>
@@ -118,7 +118,7 @@ export const rooms: readonly Room[] = [
         'gateway/',
         'schema/',
         ...edgeRooms,
-        ...inRules('card', 'event', 'failure-code', 'ids', 'refusal', 'texts'),
+        ...inRules('card', 'event', 'failure-code', 'ids', 'refusal'),
       )(to),
   },
   {

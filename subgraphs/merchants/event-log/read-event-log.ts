@@ -15,8 +15,7 @@ import type { Database } from '../../platform/database/orm.ts';
 import { run, type Statement } from '../../platform/database/statement.ts';
 import type { OfShop } from '../../platform/graph/entities.ts';
 import { isCanonicalUuid, isUuid } from '../../rules/ids.ts';
-import { isRefusal, refuse } from '../../rules/refusal.ts';
-import { asCame } from '../../rules/texts.ts';
+import { isRefusal, refuse, asCame } from '../../rules/refusal.ts';
 import type { EventRow, LoggedEvent } from '../rows.ts';
 
 type StoredEvent = InferEntity<typeof EventEntity>;

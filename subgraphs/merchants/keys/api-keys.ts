@@ -20,10 +20,9 @@ import { forUpdate } from '../../platform/database/orm-connections.ts';
 import type { OnDatabase } from '../../platform/database/orm.ts';
 import { run, type Runner, type Statement } from '../../platform/database/statement.ts';
 import type { Bus } from '../../platform/bus/bus.ts';
-import { isRefusal, refuse, type Refusal } from '../../rules/refusal.ts';
-import { textMistake } from '../../rules/texts.ts';
 import { scopes } from '../../platform/access/principal.ts';
 import type { PersonActing } from '../../platform/drafts/drafts.ts';
+import { isRefusal, refuse, type Refusal, textMistake } from '../../rules/refusal.ts';
 import {
   changeEntities,
   changing,

@@ -9,8 +9,7 @@ import { isUuid } from '../../rules/ids.ts';
 import { ShopEntity, MerchantEntity } from '../../platform/database/entities.ts';
 import type { OnDatabase } from '../../platform/database/orm.ts';
 import { takePolicies, type Policies } from '../../platform/policies/policies.ts';
-import { textMistake } from '../../rules/texts.ts';
-import { isRefusal, refuse, type Refusal } from '../../rules/refusal.ts';
+import { textMistake, isRefusal, refuse, type Refusal } from '../../rules/refusal.ts';
 import type { Principal } from '../../platform/access/principal.ts';
 import { merchantOf, refusal } from '../../platform/access/access.ts';
 import {

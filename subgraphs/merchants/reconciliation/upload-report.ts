@@ -16,11 +16,9 @@ import {
 } from '../../platform/database/audit.ts';
 import type { Database } from '../../platform/database/orm.ts';
 import type { AuditAction } from '../../rules/audit-action.ts';
-import { isPlainText } from '../../rules/block.ts';
 import { isUuid } from '../../rules/ids.ts';
 import { largestAmount } from '../../rules/money.ts';
-import { refuse, type Refusal } from '../../rules/refusal.ts';
-import { charactersOf } from '../../rules/texts.ts';
+import { refuse, type Refusal, charactersOf, isPlainText } from '../../rules/refusal.ts';
 import {
   ReconciliationLineEntity,
   ReconciliationPartEntity,

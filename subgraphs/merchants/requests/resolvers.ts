@@ -20,9 +20,8 @@ import { emOn } from '../../platform/database/orm-connections.ts';
 import { eachMerchant } from '../../platform/database/sharding.ts';
 import { asRow, run, type Runner, type Statement } from '../../platform/database/statement.ts';
 import type { OfShop } from '../../platform/graph/entities.ts';
-import { isRefusal, refuse, type Refusal } from '../../rules/refusal.ts';
+import { isRefusal, refuse, type Refusal, textMistake } from '../../rules/refusal.ts';
 import { requestsKept_days } from '../../rules/retention.ts';
-import { textMistake } from '../../rules/texts.ts';
 import { ApiRequestEntity, type ApiRequest } from '../entities.ts';
 import { shopOf } from '../event-log/resolvers.ts';
 

@@ -8,7 +8,7 @@ import {
   ratePerSecond_max,
 } from '../../../schema/limits.ts';
 import { isEmail } from '../../rules/receipt.ts';
-import { textMistake, charactersOf } from '../../rules/texts.ts';
+import { textMistake, charactersOf } from '../../rules/refusal.ts';
 import type { SignatureFormat } from '../webhooks/rules.ts';
 
 const legalName_max_chars = 300;

@@ -4,7 +4,7 @@
  * or more readings. A text can be split into terms in several ways.
  */
 import { nobody, shownCustomer } from '../../rules/receipt.ts';
-import { charactersOf } from '../../rules/texts.ts';
+import { charactersOf } from '../../rules/refusal.ts';
 import { uuidInAnyCase } from '../../rules/ids.ts';
 
 /* Lists the possible meanings of a search text. All of them are searched. */

@@ -8,7 +8,7 @@ import type {
   QueryResolvers,
 } from '../../../schema/generated/merchants.ts';
 import type { Database, OnDatabase } from '../../platform/database/orm.ts';
-import { refuse, type Refusal } from '../../rules/refusal.ts';
+import { refuse, type Refusal, textMistake } from '../../rules/refusal.ts';
 import { clientOf } from '../../platform/database/orm-connections.ts';
 import { run, type Statement } from '../../platform/database/statement.ts';
 import { platformMerchantId } from '../../rules/ids.ts';
@@ -21,7 +21,6 @@ import {
   type AuditedAction,
 } from '../../platform/database/audit.ts';
 import { SavedViewEntity, type SavedView } from '../entities.ts';
-import { textMistake } from '../../rules/texts.ts';
 
 /* Saves views of lists, each for one person. */
 

@@ -4,8 +4,7 @@ import { linkLifetime_max_days } from '../../../schema/limits.ts';
 import { isCurrency } from '../../../schema/currencies.ts';
 import type { Mode } from '../../rules/mode.ts';
 import { receiptMistake } from '../../rules/receipt.ts';
-import { refuse, refuseMistakes, type Refusal } from '../../rules/refusal.ts';
-import { asCame } from '../../rules/texts.ts';
+import { refuse, refuseMistakes, type Refusal, asCame } from '../../rules/refusal.ts';
 import {
   paymentDefaults,
   paymentTerms,

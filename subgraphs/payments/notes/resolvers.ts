@@ -1,7 +1,7 @@
 /** Notes on payments: from GraphQL to a verb, and back. */
 import type pg from 'pg';
 import type { MutationResolvers } from '../../../schema/generated/payments.ts';
-import { isRefusal, refuse, type Refusal } from '../../rules/refusal.ts';
+import { isRefusal, refuse, type Refusal, textMistake } from '../../rules/refusal.ts';
 import { refusal } from '../../platform/access/access.ts';
 import { callerOf, type PersonCaller } from '../caller.ts';
 import { type PaymentNote, PaymentNoteEntity } from '../entities.ts';
@@ -17,7 +17,6 @@ import {
 import { newRowId } from '../../platform/database/new-id.ts';
 import { emOn } from '../../platform/database/orm-connections.ts';
 import { columns, propertyNames } from '../../platform/database/statement.ts';
-import { textMistake } from '../../rules/texts.ts';
 import { lockPayment } from '../lock-payment.ts';
 import { openFindOfPayments } from '../store-payment.ts';
 import { rowsOfPayment } from '../find-payments.ts';

@@ -1,6 +1,6 @@
 /** Which receipts a payment has, and what of them may be shown. */
 import type { PaymentMode } from '../../rules/receipt.ts';
-import type { Metadata } from '../../rules/texts.ts';
+import type { Metadata } from '../../rules/refusal.ts';
 
 export interface Receipted {
   /** Null: the payment has no receipt. */

@@ -29,8 +29,7 @@ import {
   type SavableMethod,
   type SavedMethod,
 } from '../../rules/recurring.ts';
-import { isRefusal, refuse, type Refusal } from '../../rules/refusal.ts';
-import { asCame } from '../../rules/texts.ts';
+import { isRefusal, refuse, type Refusal, asCame } from '../../rules/refusal.ts';
 import { applyBankAnswer } from '../bank-answers/apply-bank-answer.ts';
 import { orderCharge } from '../bank-answers/orders.ts';
 import { cancelPayment } from '../cancel-payment.ts';

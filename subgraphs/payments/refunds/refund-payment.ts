@@ -30,8 +30,14 @@ import { isUuid } from '../../rules/ids.ts';
 import type { MinorUnits } from '../../rules/money.ts';
 import { refundOpened } from '../../rules/postings.ts';
 import { receiptCurrencyMistake, sumMistake } from '../../rules/receipt.ts';
-import { isRefusal, refuse, type Refusal, refuseMistakes } from '../../rules/refusal.ts';
-import { metadataMistakes, textMistake } from '../../rules/texts.ts';
+import {
+  isRefusal,
+  refuse,
+  type Refusal,
+  refuseMistakes,
+  metadataMistakes,
+  textMistake,
+} from '../../rules/refusal.ts';
 import { actingOf, isOfCaller, type PaymentCaller, type PersonCaller } from '../caller.ts';
 import type { Refund } from '../entities.ts';
 import { loadRefunds } from '../find-payments.ts';

@@ -4,8 +4,13 @@
 import { plannedCallbacks } from '../../rules/banks.ts';
 import { isCurrency } from '../../../schema/currencies.ts';
 import { defaultCurrency, minorUnits } from '../../rules/money.ts';
-import { metadataMistakes, textMistake, asCame } from '../../rules/texts.ts';
-import { refuseMistakes, type Refusal } from '../../rules/refusal.ts';
+import {
+  metadataMistakes,
+  textMistake,
+  asCame,
+  refuseMistakes,
+  type Refusal,
+} from '../../rules/refusal.ts';
 import type { Mode } from '../../rules/mode.ts';
 import type { ReceiptInput } from '../../rules/receipt.ts';
 import type { CaptureMode } from '../holds/rules.ts';

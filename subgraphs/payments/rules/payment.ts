@@ -7,7 +7,7 @@ import type { Mode } from '../../rules/mode.ts';
 import { movesBy } from '../../rules/moves.ts';
 import type { WebhookEvent } from '../../rules/event.ts';
 import { minorUnits, shareOf, type MinorUnits } from '../../rules/money.ts';
-import type { Metadata } from '../../rules/texts.ts';
+import type { Metadata } from '../../rules/refusal.ts';
 
 /*
  * The platform's commission. Amount x effective rate, rounded half up, when the payment succeeds; 0

@@ -17,8 +17,7 @@ import { type PersonActing, openDraftStore, proposedBy } from '../../platform/dr
 import { isUuid } from '../../rules/ids.ts';
 import { maskedName } from '../../rules/receipt.ts';
 import { lastFour, maskedPhone } from '../../rules/recipient.ts';
-import { isRefusal, refuse, type Refusal } from '../../rules/refusal.ts';
-import { textMistake } from '../../rules/texts.ts';
+import { isRefusal, refuse, type Refusal, textMistake } from '../../rules/refusal.ts';
 import { keyedClaim, keyedFingerprints, type CreatingDeps } from '../create-payout.ts';
 import { type PayoutDraft, PayoutDraftEntity, type StoredRecipient } from '../entities.ts';
 import { type Again, inputAgain } from '../find-payouts.ts';

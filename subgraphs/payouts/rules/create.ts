@@ -14,8 +14,13 @@ import {
 } from '../../rules/money.ts';
 import type { Mode } from '../../rules/mode.ts';
 import type { Recipient } from '../../rules/recipient.ts';
-import { metadataMistakes, textMistake, asCame } from '../../rules/texts.ts';
-import { refuseMistakes, type Refusal } from '../../rules/refusal.ts';
+import {
+  metadataMistakes,
+  textMistake,
+  asCame,
+  refuseMistakes,
+  type Refusal,
+} from '../../rules/refusal.ts';
 import type { Amounts, PayoutMethod } from './payout.ts';
 
 interface RecipientInput {

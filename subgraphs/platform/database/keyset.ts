@@ -7,8 +7,7 @@ import { createHash } from 'node:crypto';
 import { type EntityName, type FilterQuery, type QueryOrderMap, Utils } from '@mikro-orm/core';
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { isCanonicalUuid } from '../../rules/ids.ts';
-import { isRefusal, refuse, type Refusal } from '../../rules/refusal.ts';
-import { asCame } from '../../rules/texts.ts';
+import { isRefusal, refuse, type Refusal, asCame } from '../../rules/refusal.ts';
 
 /** Where a page ended: rows are ordered by creation and id, newest first. */
 export interface Position {

@@ -8,8 +8,7 @@ import { createHash } from 'node:crypto';
 import { isUuid } from '../../rules/ids.ts';
 import { modes as allModes, type Mode } from '../../rules/mode.ts';
 import { isOfAll } from '../access/access.ts';
-import { isRefusal, type Refusal, refuse } from '../../rules/refusal.ts';
-import { asCame } from '../../rules/texts.ts';
+import { isRefusal, type Refusal, refuse, asCame } from '../../rules/refusal.ts';
 import type { Principal } from '../access/principal.ts';
 import {
   cursorOf,

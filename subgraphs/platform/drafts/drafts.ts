@@ -4,7 +4,7 @@ import { p, type EntityClass } from '@mikro-orm/core';
 import type { EntityManager } from '@mikro-orm/postgresql';
 import type { AuditVerb } from '../../rules/audit-action.ts';
 import type { Mode } from '../../rules/mode.ts';
-import { refuse, type RefusalCode, type Refusal } from '../../rules/refusal.ts';
+import { refuse, type RefusalCode, type Refusal, textMistake } from '../../rules/refusal.ts';
 import type { OperatorPrincipal, Principal } from '../access/principal.ts';
 import { dueOn, workDue, type Timeline } from '../clock/due.ts';
 import { writeEntry, type Acting } from '../database/audit.ts';
@@ -28,7 +28,6 @@ import {
 import { reason_max_chars } from '../../../schema/limits.ts';
 import type { TestClocks } from '../clock/test-clocks.ts';
 import type { RowFilter } from '../database/list-statements.ts';
-import { textMistake } from '../../rules/texts.ts';
 import { refusal } from '../access/access.ts';
 
 /** The fields that every draft has. */

@@ -27,8 +27,7 @@ import { resolveEntities, type EntityLoaders, mayReadMerchant } from './entities
 import { maskFreeTexts } from './free-texts.ts';
 import { measureAnswers } from './measure-answers.ts';
 import type { SubgraphContext } from './subgraph.ts';
-import { isPlainText } from '../../rules/block.ts';
-import { refuse, type Refusal } from '../../rules/refusal.ts';
+import { refuse, type Refusal, isPlainText } from '../../rules/refusal.ts';
 import type { Principal } from '../access/principal.ts';
 
 /*

@@ -6,7 +6,7 @@
 import { isIP } from 'node:net';
 import ipaddr from 'ipaddr.js';
 import type { Mode } from '../../rules/mode.ts';
-import { asCame } from '../../rules/texts.ts';
+import { asCame } from '../../rules/refusal.ts';
 
 const webhookUrl_max_chars = 2_048;
 

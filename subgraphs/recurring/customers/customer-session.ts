@@ -6,8 +6,7 @@ import * as v from 'valibot';
 import { type Keys, seal, unseal } from '../../platform/access/keys.ts';
 import type { KeyPrincipal } from '../../platform/access/principal.ts';
 import { modes, type Mode } from '../../rules/mode.ts';
-import { refuseMistakes, type Refusal } from '../../rules/refusal.ts';
-import { textMistake } from '../../rules/texts.ts';
+import { refuseMistakes, type Refusal, textMistake } from '../../rules/refusal.ts';
 import { customerRef_max_chars, returnUrlMistake } from '../rules/token.ts';
 
 const sessionTtl_default_min = 30;

@@ -4,8 +4,12 @@
  */
 import type { SavableMethod } from '../../rules/recurring.ts';
 import type { ReceiptInput } from '../../rules/receipt.ts';
-import { metadataMistakes, textMistake } from '../../rules/texts.ts';
-import { refuseMistakes, type Refusal } from '../../rules/refusal.ts';
+import {
+  metadataMistakes,
+  textMistake,
+  refuseMistakes,
+  type Refusal,
+} from '../../rules/refusal.ts';
 import type { SchedulePeriod } from './schedule.ts';
 import { customerEmail_max_chars, customerRef_max_chars, returnUrlMistake } from './token.ts';
 

@@ -5,8 +5,12 @@
 import { enums } from '../../../schema/generated/enums.ts';
 import { movesBy } from '../../rules/moves.ts';
 import type { ReceiptInput } from '../../rules/receipt.ts';
-import { metadataMistakes, textMistake } from '../../rules/texts.ts';
-import { refuseMistakes, type Refusal } from '../../rules/refusal.ts';
+import {
+  metadataMistakes,
+  textMistake,
+  refuseMistakes,
+  type Refusal,
+} from '../../rules/refusal.ts';
 import { verificationAmount, type SavableMethod } from '../../rules/recurring.ts';
 
 export const tokenStatuses = enums.TokenStatus;

@@ -11,8 +11,7 @@ import { clientOf } from '../../platform/database/orm-connections.ts';
 import type { Database } from '../../platform/database/orm.ts';
 import { inTransaction } from '../../platform/database/statement.ts';
 import { isUuid } from '../../rules/ids.ts';
-import { isRefusal, refuse, type Refusal } from '../../rules/refusal.ts';
-import { textMistake } from '../../rules/texts.ts';
+import { isRefusal, refuse, type Refusal, textMistake } from '../../rules/refusal.ts';
 import type { Payments } from '../ask-payments.ts';
 import { findCharges, loadSubscriptions } from '../find-recurring.ts';
 import {
