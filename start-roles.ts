@@ -133,7 +133,8 @@ const listenForMetrics = async (
 const openNetworkOf = async ({
   trustedProxies,
 }: ProcessConfig): Promise<OverloadDeps['networkOf']> => {
-  const { networkOf, openAddressOf } = await import('./subgraphs/platform/access/caller-address.ts');
+  const { networkOf, openAddressOf } =
+    await import('./subgraphs/platform/access/caller-address.ts');
   const callerAddress = openAddressOf(trustedProxies);
   return (request) => networkOf(callerAddress(request));
 };

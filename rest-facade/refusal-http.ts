@@ -1,8 +1,13 @@
 /** HTTP meets the domain: a row for each code of docs/contract.md#errors. */
 import type { FastifyReply } from 'fastify';
-import { blockedMessage, rateMessage } from '../gateway/callers/rate-limit.ts';
+import { blockedMessage, rateMessage } from '../gateway/callers/admit-caller.ts';
 import { refusalJson, type FirstUse } from '../schema/wire.ts';
-import { fieldMistakes_max, fieldsOf, type FieldMistake, type RefusalCode } from '../subgraphs/rules/refusal.ts';
+import {
+  fieldMistakes_max,
+  fieldsOf,
+  type FieldMistake,
+  type RefusalCode,
+} from '../subgraphs/rules/refusal.ts';
 
 /** Codes that only the edge gives: the domain knows nothing of them. */
 type EdgeCode =

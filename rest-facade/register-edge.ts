@@ -16,7 +16,7 @@ import {
 import { openLiveEvents } from '../gateway/live/events.ts';
 import { openLiveSubscriptions } from '../gateway/live/subscriptions.ts';
 import { readOidcToken } from '../gateway/callers/oidc.ts';
-import { openRateLimiter } from '../gateway/callers/rate-limit.ts';
+import { openRateLimiter } from '../gateway/callers/admit-caller.ts';
 import { registerGateway } from '../gateway/graphql/server.ts';
 import { storedEvents } from '../gateway/live/reader.ts';
 import { openSupergraph, type SupergraphDeps } from '../gateway/supergraph.ts';

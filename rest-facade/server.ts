@@ -13,6 +13,9 @@ import {
   recogniseCaller,
   takeToken,
   type NotAdmitted,
+  addressHeaders,
+  rateHeaders,
+  type RateLimiter,
 } from '../gateway/callers/admit-caller.ts';
 import { bytesOf } from '../gateway/graphql/raw-body.ts';
 import type { Supergraph } from '../gateway/supergraph.ts';
@@ -43,7 +46,6 @@ import {
 import { ledgerFilePart } from './routes/payouts.ts';
 import type { Outcome, Route } from './routes/route.ts';
 import type { ApiKeyHolder } from '../gateway/callers/caller.ts';
-import { addressHeaders, rateHeaders, type RateLimiter } from '../gateway/callers/rate-limit.ts';
 import { takeBankCallbacks, type BankCallbackDeps } from './bank-callback.ts';
 import { routes } from './routes.ts';
 import { serveDocs } from './serve-docs.ts';

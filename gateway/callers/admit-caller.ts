@@ -3,12 +3,21 @@
  * key, and failed authentications count against the address.
  */
 import type { IncomingMessage } from 'node:http';
-import { isRefusal, type Refusal } from '../../subgraphs/rules/refusal.ts';
+import { isRefusal, type Refusal, type RefusalCode } from '../../subgraphs/rules/refusal.ts';
 import type { Logger } from '../../subgraphs/platform/tracing/telemetry.ts';
 import { authorizationOf, type Authenticator } from './authenticate.ts';
 import { type Authenticated, type WatchedConnection, emptyBody, signaturesOf } from './caller.ts';
-import { costsAddress, personRateLimit, type RateLimited, type RateLimiter } from './rate-limit.ts';
-import type { RateLimit, TakeResult } from './limits.ts';
+import {
+  type RateLimit,
+  type TakeResult,
+  openBucketsInMemory,
+  openBucketsInRedis,
+  takeResult,
+  token_us,
+  type Buckets,
+} from './limits.ts';
+import { LRUCache } from 'lru-cache';
+import { networkOf, type AddressOf } from '../../subgraphs/platform/access/caller-address.ts';
 
 export interface AdmissionDeps {
   readonly authenticator: Pick<Authenticator, 'ofHeader' | 'isKnown' | 'checkRequest'>;
@@ -148,3 +157,162 @@ const take = async (
   limit: limited.rateLimit,
   taken: await limiter.take(limited, tokens),
 });
+
+// How often merchants may call, and how often an address may fail to authenticate (before the key).
+// The counts are in Redis for all processes, else in the memory of the one.
+
+/** Failed authentications of one address. Successful ones cost nothing. */
+export const failedAuthentication: RateLimit = { perSecond: 10, burst: 100 };
+const failures: readonly string[] = [
+  'unauthorized',
+  'ip_not_allowed',
+  'signature_required',
+  'invalid_signature',
+] satisfies readonly RefusalCode[];
+/** Whether a refusal counts against the caller's address as a failed authentication. */
+const costsAddress = ({ code }: { readonly code: string }): boolean => failures.includes(code);
+/** How many addresses with recent failures, or that are blocked, are remembered. */
+const failedAddresses_max = 10_000;
+
+/** The owner of a bucket, a merchant or a person, and the bucket's size. */
+type RateLimited = ({ readonly merchantId: string } | { readonly person: string }) & {
+  readonly rateLimit: RateLimit;
+};
+
+/** The limit of each person with a token of the issuer: that of a merchant by default. */
+export const personRateLimit: RateLimit = { perSecond: 50, burst: 100 };
+
+interface RateLimiterDeps {
+  /** Null when the limits are those of this process alone. */
+  readonly redisUrl: string | null;
+  /** How long a request waits for Redis before it passes unlimited. */
+  readonly wait_ms: number;
+  readonly addressOf: AddressOf;
+  readonly log: Logger;
+}
+
+/** Opens the limiter. It starts although Redis is unavailable. */
+export const openRateLimiter = async ({
+  redisUrl: url,
+  wait_ms,
+  addressOf,
+  log,
+}: RateLimiterDeps): Promise<RateLimiter> =>
+  limitBy(
+    url === null ? openBucketsInMemory() : await openBucketsInRedis({ url, wait_ms, log }),
+    addressOf,
+  );
+
+/**
+ * Whether another site's page caused this request in a browser, without credentials and without the
+ * marks of our own pages. It then does not count as guessing. Forging the header gains nothing,
+ * since no key is looked up.
+ */
+const isOfForeignPage = ({ headers }: IncomingMessage): boolean =>
+  headers['sec-fetch-site'] === 'cross-site' &&
+  headers.authorization === undefined &&
+  headers['x-console'] === undefined &&
+  headers.upgrade === undefined;
+
+export const limitBy = (buckets: Buckets, addressOf: AddressOf) => {
+  const blockedUntil_ms = new LRUCache<string, number>({ max: failedAddresses_max });
+  const clearedAt_ms = new LRUCache<string, number>({ max: failedAddresses_max });
+  const nameOf = (request: IncomingMessage, keyId = ''): string =>
+    `address:${networkOf(addressOf(request))}:${keyId}`;
+  const token_ms = token_us(failedAuthentication) / 1_000;
+  const debt_max_ms = token_ms * failedAuthentication.burst;
+  const owed_ms = (name: string, now_ms: number): number =>
+    Math.max((clearedAt_ms.get(name) ?? now_ms) - now_ms, 0);
+  const countInStore = async (name: string): Promise<void> => {
+    const taken = await buckets.take(name, failedAuthentication);
+    if (!taken) return;
+    const now_ms = performance.now();
+    clearedAt_ms.set(name, now_ms + (failedAuthentication.burst - taken.remaining) * token_ms);
+    if (taken.remaining === 0)
+      blockedUntil_ms.set(name, now_ms + Math.max(token_ms, taken.retryAfter_s * 1_000));
+  };
+  /**
+   * Counts in this process at once, so that the answer to this very failure shows what is left; the
+   * store's count replaces it later.
+   */
+  const countUnder = (name: string): number => {
+    const now_ms = performance.now();
+    const owed = owed_ms(name, now_ms) + token_ms;
+    clearedAt_ms.set(name, now_ms + Math.min(owed, debt_max_ms));
+    // The stores do not reject: an unavailable one answers null.
+    void countInStore(name);
+    return Math.ceil(Math.max(owed - debt_max_ms, 0) / 1_000);
+  };
+  const blockedFor_s = (name: string): number => {
+    const until_ms = blockedUntil_ms.get(name);
+    if (until_ms === undefined) return 0;
+    const left_ms = until_ms - performance.now();
+    if (left_ms > 0) return Math.ceil(left_ms / 1_000);
+    blockedUntil_ms.delete(name);
+    return 0;
+  };
+  return {
+    /**
+     * Takes tokens of a merchant or a person, one by default, all or none. They are granted if the
+     * store is unavailable.
+     */
+    take: ({ rateLimit, ...whose }: RateLimited, tokens = 1): TakeResult | Promise<TakeResult> => {
+      const owner = 'person' in whose ? `person:${whose.person}` : `merchant:${whose.merchantId}`;
+      const taken = buckets.take(owner, rateLimit, tokens);
+      return taken instanceof Promise
+        ? taken.then((answer) => answer ?? takeResult(true, 0, rateLimit))
+        : (taken ?? takeResult(true, 0, rateLimit));
+    },
+    /**
+     * Seconds until the request's address may authenticate again, at all or with this key, rounded
+     * up; 0 when it may now. Makes no call.
+     */
+    blocked_s: (request: IncomingMessage, keyId?: string): number =>
+      blockedUntil_ms.size === 0 ? 0 : blockedFor_s(nameOf(request, keyId)),
+    /** What the request's address has left, at all or with this key, as far as is known here. */
+    remainingFor: (request: IncomingMessage, keyId?: string): TakeResult => {
+      const name = nameOf(request, keyId);
+      const left = takeResult(true, owed_ms(name, performance.now()) * 1_000, failedAuthentication);
+      return blockedFor_s(name) > 0 ? { ...left, remaining: 0 } : left;
+    },
+    /**
+     * Counts a failed authentication of the request's address: without a good key, or with this one
+     * but from elsewhere or with a wrong signature. Gives the seconds until it may try again when
+     * this failure was one too many, else 0; a foreign page's call is none. Of several that came at
+     * once, all were admitted before the first had failed.
+     */
+    countFailure: (request: IncomingMessage, keyId?: string): number =>
+      isOfForeignPage(request) ? 0 : countUnder(nameOf(request, keyId)),
+    close: (): void => buckets.close(),
+  };
+};
+export type RateLimiter = ReturnType<typeof limitBy>;
+
+/**
+ * The fields of draft-ietf-httpapi-ratelimit-headers in their last form with three headers
+ * (revision 06): whole numbers, and seconds.
+ */
+export const rateHeaders = (
+  { burst }: RateLimit,
+  { remaining, reset_s }: TakeResult,
+): Readonly<Record<string, string>> => ({
+  'ratelimit-limit': String(burst),
+  'ratelimit-remaining': String(remaining),
+  'ratelimit-reset': String(reset_s),
+});
+
+/**
+ * The same headers for answers from before a merchant's limit is known: those of the address, or of
+ * this key from it. They reveal nothing of the merchant to strangers.
+ */
+export const addressHeaders = (
+  limiter: Pick<RateLimiter, 'remainingFor'>,
+  request: IncomingMessage,
+  keyId?: string,
+): Readonly<Record<string, string>> =>
+  rateHeaders(failedAuthentication, limiter.remainingFor(request, keyId));
+
+export const rateMessage = (retryAfter_s: number): string =>
+  `too many requests; try again in ${retryAfter_s} second${retryAfter_s === 1 ? '' : 's'}`;
+export const blockedMessage = (retryAfter_s: number): string =>
+  `too many calls without a valid key from this address; try again in ${retryAfter_s} second${retryAfter_s === 1 ? '' : 's'}`;

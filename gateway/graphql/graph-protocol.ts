@@ -20,7 +20,14 @@ import {
 import type { WebSocket } from 'ws';
 import { isRefusal, type Refusal } from '../../subgraphs/rules/refusal.ts';
 import type { Logger } from '../../subgraphs/platform/tracing/telemetry.ts';
-import { admitCaller, shownBy, takeCost, takeToken } from '../callers/admit-caller.ts';
+import {
+  admitCaller,
+  shownBy,
+  takeCost,
+  takeToken,
+  rateMessage,
+  type RateLimiter,
+} from '../callers/admit-caller.ts';
 import type { Authenticator } from '../callers/authenticate.ts';
 import { type Authenticated, signatureHeader } from '../callers/caller.ts';
 import { codedError, presentError } from './errors.ts';
@@ -30,7 +37,6 @@ import { tooDeep } from './document-limits.ts';
 import { type LiveSubscriptions, refusePastEvents } from '../live/subscriptions.ts';
 import type { Origins } from '../../subgraphs/platform/access/caller-address.ts';
 import { callerName, openNamedQuota } from '../callers/limits.ts';
-import { rateMessage, type RateLimiter } from '../callers/rate-limit.ts';
 import type { Supergraph } from '../supergraph.ts';
 
 /** Connections of one key, operator or buyer in this process. */

@@ -13,15 +13,13 @@ import {
   takeCost,
   takeToken,
   type NotAdmitted,
-} from '../callers/admit-caller.ts';
-import type { Origins } from '../../subgraphs/platform/access/caller-address.ts';
-import type { Authenticated } from '../callers/caller.ts';
-import {
   rateHeaders,
   rateMessage,
   type RateLimiter,
   blockedMessage,
-} from '../callers/rate-limit.ts';
+} from '../callers/admit-caller.ts';
+import type { Origins } from '../../subgraphs/platform/access/caller-address.ts';
+import type { Authenticated } from '../callers/caller.ts';
 import { registerSockets } from '../live/sockets.ts';
 import type { Supergraph } from '../supergraph.ts';
 import type { OpenApollo, PayingCall } from './apollo.ts';

@@ -6,14 +6,18 @@
 import type { IncomingMessage } from 'node:http';
 import { isIPv6 } from 'node:net';
 import { LRUCache } from 'lru-cache';
-import { openBucketsInMemory } from '../../gateway/callers/rate-limit.ts';
+
 import {
   isLoopback,
   networkOf,
   widerNetworkOf,
   type AddressOf,
 } from '../../subgraphs/platform/access/caller-address.ts';
-import { openNamedQuota, type RateLimit } from '../../gateway/callers/limits.ts';
+import {
+  openBucketsInMemory,
+  openNamedQuota,
+  type RateLimit,
+} from '../../gateway/callers/limits.ts';
 
 interface PageLimit {
   readonly calls: RateLimit;

@@ -11,7 +11,7 @@ import { LRUCache } from 'lru-cache';
 import * as v from 'valibot';
 import { authorizationOf, type Authenticator } from '../../gateway/callers/authenticate.ts';
 import type { Origins } from '../../subgraphs/platform/access/caller-address.ts';
-import { blockedMessage, type RateLimiter } from '../../gateway/callers/rate-limit.ts';
+import { blockedMessage, type RateLimiter } from '../../gateway/callers/admit-caller.ts';
 import {
   consoleHeader,
   isOwnPage,

@@ -1,7 +1,7 @@
 import { after, before, describe, test } from 'node:test';
 import assert from 'node:assert/strict';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { failedAuthentication } from '../../gateway/callers/rate-limit.ts';
+import { failedAuthentication } from '../../gateway/callers/admit-caller.ts';
 import { send, type Received } from '../support/cabinet.ts';
 import { eventually } from '../support/eventually.ts';
 import { askGraph, makeMerchant, setRate } from '../support/merchant.ts';

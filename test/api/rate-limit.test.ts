@@ -2,7 +2,7 @@ import { describe, test, type TestContext } from 'node:test';
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { connect, createServer, type AddressInfo } from 'node:net';
-import { openBucketsInRedis, openBucketsInMemory } from '../../gateway/callers/rate-limit.ts';
+import { openBucketsInRedis, openBucketsInMemory } from '../../gateway/callers/limits.ts';
 import { metrics, openLog, type Logger } from '../../subgraphs/platform/tracing/telemetry.ts';
 import { eventually, patience_ms } from '../support/eventually.ts';
 import { noRedis, startRedis } from '../support/redis.ts';

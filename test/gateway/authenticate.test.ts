@@ -1,7 +1,14 @@
 import { describe, test } from 'node:test';
 import assert from 'node:assert/strict';
 import { openAuthenticator, type Authenticator } from '../../gateway/callers/authenticate.ts';
-import { type ApiKeyHolder, type Authenticated, knownKey_ms, openKeyHolders, unknownKey_ms, emptyBody } from '../../gateway/callers/caller.ts';
+import {
+  type ApiKeyHolder,
+  type Authenticated,
+  knownKey_ms,
+  openKeyHolders,
+  unknownKey_ms,
+  emptyBody,
+} from '../../gateway/callers/caller.ts';
 import { isRefusal, type Refusal } from '../../subgraphs/rules/refusal.ts';
 import {
   authenticatorParts,

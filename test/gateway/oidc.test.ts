@@ -4,7 +4,7 @@ import { createHash } from 'node:crypto';
 import { SignJWT, UnsecuredJWT, type JWTPayload } from 'jose';
 import { eventually } from '../support/eventually.ts';
 import { callerName, openNamedQuota } from '../../gateway/callers/limits.ts';
-import { personRateLimit } from '../../gateway/callers/rate-limit.ts';
+import { personRateLimit } from '../../gateway/callers/admit-caller.ts';
 import { readOidcToken } from '../../gateway/callers/oidc.ts';
 import { ConfigError, type OidcConfig } from '../../subgraphs/platform/config/config.ts';
 import { readConfig } from '../../subgraphs/read-config.ts';

@@ -13,7 +13,8 @@ import type { BearerReader } from '../../gateway/callers/caller.ts';
 import { openAddressOf, openOrigins } from '../../subgraphs/platform/access/caller-address.ts';
 import { openLiveEvents } from '../../gateway/live/events.ts';
 import { openLiveSubscriptions } from '../../gateway/live/subscriptions.ts';
-import { limitBy, openBucketsInMemory } from '../../gateway/callers/rate-limit.ts';
+import { limitBy } from '../../gateway/callers/admit-caller.ts';
+import { openBucketsInMemory } from '../../gateway/callers/limits.ts';
 import { registerGateway } from '../../gateway/graphql/server.ts';
 import { storedEvents } from '../../gateway/live/reader.ts';
 import {

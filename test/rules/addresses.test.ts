@@ -2,7 +2,14 @@ import { describe, test } from 'node:test';
 import assert from 'node:assert/strict';
 import { IncomingMessage } from 'node:http';
 import { Socket } from 'node:net';
-import { isLoopback, networkOf, openAddressOf, widerNetworkOf, openAddressList, readAddressEntry } from '../../subgraphs/platform/access/caller-address.ts';
+import {
+  isLoopback,
+  networkOf,
+  openAddressOf,
+  widerNetworkOf,
+  openAddressList,
+  readAddressEntry,
+} from '../../subgraphs/platform/access/caller-address.ts';
 
 describe('an entry of an address list', () => {
   const rows: readonly (readonly [entry: string, read: string | null])[] = [
