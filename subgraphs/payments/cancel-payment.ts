@@ -17,7 +17,7 @@ import { lockPayment, storeLocked } from './lock-payment.ts';
 import { paymentMove, earlyOrderAskAt } from './rules/payment.ts';
 import { subjectOfPayment, type PaymentKey, unpublished } from './store-payment.ts';
 import { releaseOrder, askAfterOrder, sendHoldOrder } from './holds/send-hold-order.ts';
-import { holdObstacle } from './holds/rules.ts';
+import { holdObstacle } from './rules/amounts.ts';
 
 // Cancels a payment (docs/contract.md#payment-states). Only a pending payment is cancelled here;
 // the hold of an authorized one is released above. If the bank already has the order,

@@ -28,9 +28,9 @@ import { defaultCurrency } from '../rules/money.ts';
 import { receiptCurrencyMistake, receiptMistake, sumMistake } from '../rules/receipt.ts';
 import { isRefusal, refuse, type Refusal } from '../rules/refusal.ts';
 import { createEarlyOrder, earlyMethod } from './bank-answers/create-early-order.ts';
-import { buyerMethod } from './checkout/rules.ts';
-import type { CaptureMode } from './holds/rules.ts';
+import type { CaptureMode } from './rules/amounts.ts';
 import {
+  buyerMethod,
   paymentDefaults,
   paymentTerms,
   type PaymentInput,

@@ -16,9 +16,8 @@ import type {
   ShownTerms,
 } from '../rules/receipt.ts';
 import type { RecurringKind } from '../rules/recurring.ts';
-import type { HoldOrderKind } from './holds/rules.ts';
 import type { LinkStatus } from './links/rules.ts';
-import type { RefundStatus } from './refunds/rules.ts';
+import type { HoldOrderKind, RefundStatus } from './rules/amounts.ts';
 import type { PaymentMethod, PaymentStatus } from './rules/payment.ts';
 
 export const PaymentEntity = defineEntity({

@@ -17,8 +17,7 @@ import { emOn } from '../platform/database/orm-connections.ts';
 import { columns, type Runner } from '../platform/database/statement.ts';
 import { perCall } from '../platform/graph/subgraph.ts';
 import { isUuid, publicIdInAnyCase } from '../rules/ids.ts';
-import { capturableOf, capturedOf, type Capturing } from './holds/rules.ts';
-import { refundStatuses } from './refunds/rules.ts';
+import { capturableOf, capturedOf, netOf, refundStatuses } from './rules/amounts.ts';
 import { paymentStatuses } from './rules/payment.ts';
 import { PaymentEntity, type Payment, type Refund } from './entities.ts';
 import { type openFindOfPayments, paymentNames, refundNames } from './store-payment.ts';
@@ -84,10 +83,6 @@ const refundView = (refund: Refund): RefundFieldsFragment => ({
 /** The public JSON of a refund at this moment: its row in GET /v1/public/refunds. */
 export const publicRefund = (refund: Refund): ReturnType<typeof refundJson> =>
   refundJson(refundView(refund));
-
-/** What was captured less the fee; null until the payment has succeeded. */
-export const netOf = (payment: Capturing & Pick<Payment, 'fee'>): bigint | null =>
-  payment.fee === null ? null : capturedOf(payment) - payment.fee;
 
 /** An amount as the public JSON has it. */
 export const publicAmount = (amount: bigint | null): number | null =>

@@ -24,7 +24,6 @@ import { openRefresh } from './bank-answers/refresh-payment.ts';
 import { checkoutMutations, checkoutFields, checkoutQueries } from './checkout/resolvers.ts';
 import { openShownPayments } from './checkout/shown-payments.ts';
 import { capturePayment } from './holds/capture-payment.ts';
-import { capturableOf, capturedOf } from './holds/rules.ts';
 import { madeThrough } from './links/store-link.ts';
 import { linkFields, linkMutations, linkQueries } from './links/resolvers.ts';
 import { noteMutations, notesOf } from './notes/resolvers.ts';
@@ -46,7 +45,7 @@ import {
   refundDraftQueries,
 } from './refund-drafts/resolvers.ts';
 import { refundFields, refundMutations, refundQueries } from './refunds/resolvers.ts';
-import { mayHaveRefunds } from './refunds/rules.ts';
+import { capturableOf, capturedOf, mayHaveRefunds, netOf } from './rules/amounts.ts';
 import { sendRefund } from './refunds/send-refund.ts';
 import { consoleMetadata, isLateSuccess } from './rules/payment.ts';
 import { callerOf, sellerOf } from './caller.ts';
@@ -59,7 +58,6 @@ import {
   loadRefunds,
   pageOfPayments,
   refundedInPart,
-  netOf,
   rowsOfPayment,
 } from './find-payments.ts';
 import type { PaymentsDeps, ReadingDeps } from './parts.ts';

@@ -26,7 +26,7 @@ import { asSubject } from '../rules/event.ts';
 import type { Posting } from '../rules/postings.ts';
 import { receiptDelay_ms } from '../rules/receipt.ts';
 import { newRowId } from '../platform/database/new-id.ts';
-import { capturedOf } from './holds/rules.ts';
+import { capturedOf } from './rules/amounts.ts';
 import { termsOf } from './receipts/rules.ts';
 import {
   type Payment,

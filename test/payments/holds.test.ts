@@ -15,7 +15,7 @@ import { askBank } from '../../subgraphs/payments/bank-answers/ask-bank.ts';
 import { capturePayment } from '../../subgraphs/payments/holds/capture-payment.ts';
 import type { Created } from '../../subgraphs/platform/database/idempotency.ts';
 import { cancelOrRelease, endHolds } from '../../subgraphs/payments/cancel-payment.ts';
-import { capturedOf } from '../../subgraphs/payments/holds/rules.ts';
+import { capturedOf } from '../../subgraphs/payments/rules/amounts.ts';
 import { findPayment } from '../../subgraphs/payments/store-payment.ts';
 import { openHistory } from '../books/history.ts';
 import { answered, granted } from '../support/granted.ts';

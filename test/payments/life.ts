@@ -43,7 +43,7 @@ import {
 import { askBank, paymentAsks } from '../../subgraphs/payments/bank-answers/ask-bank.ts';
 import { capturePayment } from '../../subgraphs/payments/holds/capture-payment.ts';
 import { cancelOrRelease, endHolds } from '../../subgraphs/payments/cancel-payment.ts';
-import { capturableOf, capturedOf } from '../../subgraphs/payments/holds/rules.ts';
+import { capturableOf, capturedOf } from '../../subgraphs/payments/rules/amounts.ts';
 import { recordPayment } from '../../subgraphs/payments/create-payment.ts';
 import type { Payment, Refund } from '../../subgraphs/payments/entities.ts';
 import { expirePayments } from '../../subgraphs/payments/expire-payments.ts';
@@ -52,7 +52,7 @@ import { openSession } from '../../subgraphs/payments/checkout/open-session.ts';
 import { askOrOrder } from '../../subgraphs/payments/bank-answers/order-again.ts';
 import { chooseMethod } from '../../subgraphs/payments/checkout/prepare-checkout.ts';
 import { refundPayment } from '../../subgraphs/payments/refunds/refund-payment.ts';
-import { buyerMethod } from '../../subgraphs/payments/checkout/rules.ts';
+import { buyerMethod } from '../../subgraphs/payments/rules/create.ts';
 import { orderState } from '../../subgraphs/payments/rules/order.ts';
 import { paymentMethods } from '../../subgraphs/payments/rules/payment.ts';
 import { findPayment, findRefunds } from '../../subgraphs/payments/store-payment.ts';

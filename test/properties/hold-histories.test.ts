@@ -14,7 +14,7 @@ import { recordPayment } from '../../subgraphs/payments/create-payment.ts';
 import { expirePayments } from '../../subgraphs/payments/expire-payments.ts';
 import { capturePayment } from '../../subgraphs/payments/holds/capture-payment.ts';
 import { cancelOrRelease, endHolds } from '../../subgraphs/payments/cancel-payment.ts';
-import { capturedOf } from '../../subgraphs/payments/holds/rules.ts';
+import { capturedOf } from '../../subgraphs/payments/rules/amounts.ts';
 import { sendHoldOrder } from '../../subgraphs/payments/holds/send-hold-order.ts';
 import { refundPayment } from '../../subgraphs/payments/refunds/refund-payment.ts';
 import { findPayment } from '../../subgraphs/payments/store-payment.ts';

@@ -14,7 +14,7 @@ import { earlyMethod, recordEarlyOrder } from './create-early-order.ts';
 import type { Payment } from '../entities.ts';
 import { sendHoldOrder } from '../holds/send-hold-order.ts';
 import { orderCharge } from './orders.ts';
-import { buyerMethod, pageMethod } from '../checkout/rules.ts';
+import { buyerMethod, pageMethod } from '../rules/create.ts';
 import { isUnderWay, orderState } from '../rules/order.ts';
 import { endedUnpaid, sessionLength_min, sessionTtl_min } from '../rules/payment.ts';
 import {

@@ -14,7 +14,7 @@ import { decline } from './apply-bank-answer.ts';
 import { bankRefMetadata } from './orders.ts';
 import { changePayment } from '../change-payment.ts';
 import type { Payment } from '../entities.ts';
-import { buyerMethod } from '../checkout/rules.ts';
+import { buyerMethod } from '../rules/create.ts';
 import { sessionEnd, sessionLength_min, type PaymentMethod } from '../rules/payment.ts';
 import { unpublished } from '../store-payment.ts';
 

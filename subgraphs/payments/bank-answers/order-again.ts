@@ -20,7 +20,7 @@ import { applyBankAnswer } from './apply-bank-answer.ts';
 import { askBank, paymentAsks, type Occasion } from './ask-bank.ts';
 import { changePayment } from '../change-payment.ts';
 import type { Payment } from '../entities.ts';
-import { buyerMethod, pageMethod } from '../checkout/rules.ts';
+import { buyerMethod, pageMethod } from '../rules/create.ts';
 import {
   isTimeToOrder,
   order_max_s,

@@ -24,7 +24,7 @@ import {
   type PaymentKey,
   type PaymentPatch,
 } from '../store-payment.ts';
-import { callbacksOf } from '../checkout/rules.ts';
+import { callbacksOf } from '../rules/create.ts';
 
 /** What the buyer sends by pressing Pay. */
 export interface SessionRequest {

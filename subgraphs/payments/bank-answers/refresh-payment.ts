@@ -12,7 +12,7 @@ import { askBank } from './ask-bank.ts';
 import type { Payment, Refund } from '../entities.ts';
 import { loadPayments } from '../find-payments.ts';
 import { order_max_s } from '../rules/order.ts';
-import { mayHaveRefunds } from '../refunds/rules.ts';
+import { mayHaveRefunds } from '../rules/amounts.ts';
 import { sendRefund } from '../refunds/send-refund.ts';
 import { findRefunds } from '../store-payment.ts';
 

@@ -15,7 +15,7 @@ import { applyBankAnswer } from '../bank-answers/apply-bank-answer.ts';
 import { changePayment, type Decision, statusChange } from '../change-payment.ts';
 import type { Payment } from '../entities.ts';
 import { cardFlaw, orderAgain } from '../bank-answers/order-again.ts';
-import { buyerMethod, pageMethod } from './rules.ts';
+import { buyerMethod, pageMethod } from '../rules/create.ts';
 import { isLastOrder, order_max_s } from '../rules/order.ts';
 import { paymentMove, sessionEnd } from '../rules/payment.ts';
 import { recordSession, sessionOrder, type SessionRequest } from '../bank-answers/orders.ts';

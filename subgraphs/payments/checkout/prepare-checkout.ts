@@ -18,7 +18,7 @@ import {
   type RatedPayment,
   unpublished,
 } from '../store-payment.ts';
-import { planMetadata, planOf } from './rules.ts';
+import { planMetadata, planOf } from '../rules/create.ts';
 import type { MutationcheckoutSimulatorConfirmArgs } from '../../../schema/generated/payments.ts';
 
 /**

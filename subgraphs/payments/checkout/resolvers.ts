@@ -15,20 +15,19 @@ import type { Payment, Refund } from '../entities.ts';
 import type { PaymentsDeps, ReadingDeps } from '../parts.ts';
 import { termsOf } from '../receipts/rules.ts';
 import { findReceipts } from '../receipts/store-receipts.ts';
-import { mayHaveRefunds } from '../refunds/rules.ts';
+import { mayHaveRefunds, capturedOf } from '../rules/amounts.ts';
 import { findPayment, findRefunds, inPaymentTrace } from '../store-payment.ts';
 import { findSeller } from '../../platform/database/find-seller.ts';
 import { confirmSimulator, chooseMethod, planOutcome } from './prepare-checkout.ts';
 import { openSession } from './open-session.ts';
 import { lazily } from '../../platform/graph/lazily.ts';
 import { pageAddress } from '../../platform/access/keys.ts';
-import { buyerMethod, pageMethod } from './rules.ts';
+import { buyerMethod, pageMethod } from '../rules/create.ts';
 import type { CheckoutPage } from './shown-payments.ts';
 import type { Bank } from '../../acquirers/bank.ts';
 import type { Banks } from '../../acquirers/route.ts';
 import { minorUnits } from '../../rules/money.ts';
 import { isBinding } from '../../rules/recurring.ts';
-import { capturedOf } from '../holds/rules.ts';
 import { endedUnpaid, isDoneByBuyer, returnTo } from '../rules/payment.ts';
 
 /* The hosted page's view of a payment: what a buyer may know (schema type Checkout). */

@@ -26,7 +26,7 @@ import { loadPayments } from '../find-payments.ts';
 import { lockPayment, storeLocked } from '../lock-payment.ts';
 import { insertTerms, termsRow, type GivenReceipt } from '../../acquirers/receipt-terms.ts';
 import { partReceiptMistake } from '../receipts/part-receipt.ts';
-import { captureAmount } from './rules.ts';
+import { captureAmount } from '../rules/amounts.ts';
 import { unpublished, type PaymentKey } from '../store-payment.ts';
 import { askAfterOrder, sendHoldOrder, type SentHoldOrder } from './send-hold-order.ts';
 

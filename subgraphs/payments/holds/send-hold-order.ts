@@ -27,7 +27,7 @@ import {
   type PaymentChange,
   unpublished,
 } from '../store-payment.ts';
-import type { HoldOrderKind } from './rules.ts';
+import type { HoldOrderKind } from '../rules/amounts.ts';
 
 export const askAfterOrder = (now: Temporal.Instant): Temporal.Instant =>
   now.add({ seconds: order_max_s });

@@ -20,7 +20,7 @@ import { receiptDelay_ms, shownTerms, sumMistake } from '../../rules/receipt.ts'
 import { isRefusal, refuse, type Refusal } from '../../rules/refusal.ts';
 import { actingOf, isOfCaller, type PaymentCaller } from '../caller.ts';
 import { ReceiptEntity, type Receipt, type Payment } from '../entities.ts';
-import { capturedOf } from '../holds/rules.ts';
+import { capturedOf } from '../rules/amounts.ts';
 import { lockPayment } from '../lock-payment.ts';
 import { isPrepaid } from './rules.ts';
 import { findReceipts, loadReceipts, lockReceipt, moveReceipt } from './store-receipts.ts';

@@ -33,13 +33,18 @@ import { isRefusal, refuse, type Refusal, asCame } from '../../rules/refusal.ts'
 import { applyBankAnswer } from '../bank-answers/apply-bank-answer.ts';
 import { orderCharge } from '../bank-answers/orders.ts';
 import { cancelPayment } from '../cancel-payment.ts';
-import { planFor, planMetadata } from '../checkout/rules.ts';
 import { phoneOfTerms, policyRefusal } from '../create-payment.ts';
 import type { Payment, RecurringPayment } from '../entities.ts';
 import { loadPayments } from '../find-payments.ts';
 import { insertPayment, type NewRecurringPayment } from '../insert-payment.ts';
 import type { PaymentsDeps } from '../parts.ts';
-import { defaultOrderId, linkTtl_max_min, paymentDefaults } from '../rules/create.ts';
+import {
+  planFor,
+  planMetadata,
+  defaultOrderId,
+  linkTtl_max_min,
+  paymentDefaults,
+} from '../rules/create.ts';
 import { order_max_s } from '../rules/order.ts';
 import { sessionTtl_min } from '../rules/payment.ts';
 import { findPayment } from '../store-payment.ts';

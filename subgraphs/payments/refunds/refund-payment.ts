@@ -41,13 +41,12 @@ import {
 import { actingOf, isOfCaller, type PaymentCaller, type PersonCaller } from '../caller.ts';
 import type { Refund } from '../entities.ts';
 import { loadRefunds } from '../find-payments.ts';
-import { capturedOf } from '../holds/rules.ts';
 import { lockFreePayments, lockPayment, storeLocked, type LockedPayment } from '../lock-payment.ts';
 import { partReceiptMistake } from '../receipts/part-receipt.ts';
 import { order_max_s } from '../rules/order.ts';
 import type { PaymentChange } from '../store-payment.ts';
 import { refundCreated, refundedByPeople, refundEntry, newRefund } from './record-refund.ts';
-import { personLimit, refundAmount, supportLimit } from './rules.ts';
+import { capturedOf, personLimit, refundAmount, supportLimit } from '../rules/amounts.ts';
 import { sendRefund } from './send-refund.ts';
 
 /** A refund that a key or a person orders. */

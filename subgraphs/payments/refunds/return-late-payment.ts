@@ -23,7 +23,7 @@ import { lockPayment, storeLocked } from '../lock-payment.ts';
 import { endedUnpaid } from '../rules/payment.ts';
 import type { PaymentChange, PaymentKey } from '../store-payment.ts';
 import { actingItself, recordRefund, newRefund, refundCreated } from './record-refund.ts';
-import { retryObstacle } from './rules.ts';
+import { retryObstacle } from '../rules/amounts.ts';
 import { sendRefund } from './send-refund.ts';
 
 /** The automatic refund: of everything, due at the bank at once. */

@@ -33,7 +33,7 @@ import { askAgain_s } from '../rules/order.ts';
 import { endedUnpaid, paymentMove, type PaymentStatus } from '../rules/payment.ts';
 import type { PaymentChange, PaymentPatch } from '../store-payment.ts';
 import { refundedEvents, refundFailedEvent } from './record-refund.ts';
-import { isLastOf, refundMove } from './rules.ts';
+import { isLastOf, refundMove } from '../rules/amounts.ts';
 
 export interface RefundKey {
   readonly merchantId: string;

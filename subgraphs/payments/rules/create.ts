@@ -1,7 +1,17 @@
 /**
- * The input of a new payment, the reserved metadata keys, and the planned outcome of the simulator.
+ * The input of a new payment, the reserved metadata keys, the method that its page offers, and the
+ * planned outcome of the simulator.
  */
-import { plannedCallbacks } from '../../rules/banks.ts';
+import {
+  plannedCallbacks,
+  planOfAmount,
+  type Plan,
+  buyerMethods,
+  type BuyerMethod,
+  plannedOutcomes,
+  type PlannedCallbacks,
+  type PlannedOutcome,
+} from '../../rules/banks.ts';
 import { isCurrency } from '../../../schema/currencies.ts';
 import { defaultCurrency, minorUnits } from '../../rules/money.ts';
 import {
@@ -13,9 +23,10 @@ import {
 } from '../../rules/refusal.ts';
 import type { Mode } from '../../rules/mode.ts';
 import type { ReceiptInput } from '../../rules/receipt.ts';
-import type { CaptureMode } from '../holds/rules.ts';
+import type { CaptureMode } from './amounts.ts';
 import type { OnDecline, PaymentMethod } from './payment.ts';
-import { planFor, planMetadata } from '../checkout/rules.ts';
+import { isFailureCode } from '../../rules/failure-code.ts';
+import type { RecurringKind } from '../../rules/recurring.ts';
 
 /** The defaults of a payment's fields. The API documents state the same. */
 export const paymentDefaults = {
@@ -144,3 +155,47 @@ export const paymentTerms = (
 };
 /** A payment's terms, with every default filled in. */
 export type PaymentTerms = Exclude<ReturnType<typeof paymentTerms>, Refusal>;
+
+// The choice of a method on the hosted page, while it is `any`.
+
+/** A method that a buyer pays with; null for `any` (not chosen yet) and `recurrent` (no buyer). */
+export const buyerMethod = (method: PaymentMethod): BuyerMethod | null =>
+  buyerMethods.find((candidate) => candidate === method) ?? null;
+
+/**
+ * The method that the page uses. The buyer of a `recurrent` payment pays by card, while the payment
+ * keeps its method and that method's rate. A charge of a saved method has no buyer.
+ */
+export const pageMethod = (payment: {
+  readonly method: PaymentMethod;
+  readonly kind: RecurringKind | null;
+}): PaymentMethod =>
+  payment.method === 'recurrent' && payment.kind === null ? 'cards' : payment.method;
+
+// What the simulator will answer to a payment. A valid metadata hint, else the amount's last two
+// digits.
+
+/** The plan of an outcome; a failure without a valid code is `do_not_honor`. */
+export const planOf = (outcome: PlannedOutcome, code: string | null | undefined): Plan => {
+  if (outcome !== 'failed') return { outcome, failureCode: null };
+  return { outcome, failureCode: code && isFailureCode(code) ? code : 'do_not_honor' };
+};
+
+/** The plan of a new test payment. */
+export const planFor = (amount: bigint, metadata: Readonly<Record<string, string>>): Plan => {
+  const hint = plannedOutcomes.find((outcome) => outcome === metadata['simulator_outcome']);
+  return hint ? planOf(hint, metadata['simulator_failure_code']) : planOfAmount(amount);
+};
+
+/** The metadata keys of a plan (docs/contract.md#reserved-metadata). */
+export const planMetadata = (plan: Plan): Record<string, string> =>
+  plan.failureCode
+    ? { simulator_outcome: plan.outcome, simulator_failure_code: plan.failureCode }
+    : { simulator_outcome: plan.outcome };
+
+/**
+ * How the simulator delivers its answer, by the metadata key `simulator_callbacks`; null: by
+ * queries. `create` has refused unknown values.
+ */
+export const callbacksOf = (metadata: Readonly<Record<string, string>>): PlannedCallbacks | null =>
+  plannedCallbacks.find((planned) => planned === metadata['simulator_callbacks']) ?? null;

@@ -5,7 +5,7 @@
  */
 import type { BankStep } from '../../rules/banks.ts';
 import { isCharge, type RecurringKind } from '../../rules/recurring.ts';
-import { pageMethod } from '../checkout/rules.ts';
+import { pageMethod } from './create.ts';
 import type { PaymentMethod, PaymentStatus } from './payment.ts';
 
 /** No call to a bank takes longer: what has no answer is asked about or repeated from then on. */
