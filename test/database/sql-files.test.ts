@@ -9,7 +9,7 @@ import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { sqlFile } from '../../subgraphs/platform/database/sql-file.ts';
 import { columnNames } from '../../subgraphs/platform/database/statement.ts';
-import { recurringNames } from '../../subgraphs/payments/insert-payment.ts';
+import { recurringNames } from '../../subgraphs/payments/create-payment.ts';
 import { mutable } from '../../subgraphs/payments/store-payment.ts';
 import { startMigratedDatabase, type MigratedDatabase } from '../support/migrated.ts';
 

@@ -11,10 +11,13 @@ import { newRowId } from '../../subgraphs/platform/database/new-id.ts';
 import { inTransaction, isLockTimeout } from '../../subgraphs/platform/database/statement.ts';
 import { noPolicies } from '../support/no-policies.ts';
 import type { KeyPrincipal } from '../../subgraphs/platform/access/principal.ts';
-import { recordPayment } from '../../subgraphs/payments/create-payment.ts';
+import {
+  recordPayment,
+  insertPayment,
+  type NewPayment,
+} from '../../subgraphs/payments/create-payment.ts';
 import type { Payment } from '../../subgraphs/payments/entities.ts';
 import { statusEvents } from '../../subgraphs/payments/change-payment.ts';
-import { insertPayment, type NewPayment } from '../../subgraphs/payments/insert-payment.ts';
 import { storePayment } from '../../subgraphs/payments/store-payment.ts';
 import { isSharded } from '../../subgraphs/platform/database/sharding.ts';
 import type { IdempotencyClaim } from '../../subgraphs/platform/database/idempotency.ts';

@@ -33,10 +33,14 @@ import { isRefusal, refuse, type Refusal, asCame } from '../../rules/refusal.ts'
 import { applyBankAnswer } from '../bank-answers/apply-bank-answer.ts';
 import { orderCharge } from '../bank-answers/orders.ts';
 import { cancelPayment } from '../cancel-payment.ts';
-import { phoneOfTerms, policyRefusal } from '../create-payment.ts';
+import {
+  phoneOfTerms,
+  policyRefusal,
+  insertPayment,
+  type NewRecurringPayment,
+} from '../create-payment.ts';
 import type { Payment, RecurringPayment } from '../entities.ts';
 import { loadPayments } from '../find-payments.ts';
-import { insertPayment, type NewRecurringPayment } from '../insert-payment.ts';
 import type { PaymentsDeps } from '../parts.ts';
 import {
   planFor,
