@@ -23,9 +23,12 @@ import {
   type FieldNode,
   type GraphQLSchema,
 } from 'graphql';
-import { valueSize, type AnswerMeter } from '../../subgraphs/platform/access/answer-meter.ts';
+import {
+  shortScalars,
+  valueSize,
+  type AnswerMeter,
+} from '../../subgraphs/platform/access/answer-meter.ts';
 import { fragmentBehind, type Fragments } from '../graphql/fragments.ts';
-import { shortScalars } from '../../subgraphs/platform/graph/measure-answers.ts';
 
 /* The fields that an operation selects on a type, in the order of the answer. */
 

@@ -12,6 +12,15 @@ export const answerSize_max = 2_097_152;
 export const stockAnswerSize_max = answerSize_max / 4;
 /** An object, a field or an item of a list, besides its text. */
 export const valueSize = 52;
+/** Scalars whose length is not worth counting. */
+export const shortScalars: ReadonlySet<string> = new Set([
+  'Int',
+  'Float',
+  'Boolean',
+  'MinorUnits',
+  'SignedMinorUnits',
+  'DateTime',
+]);
 
 const code = 'query_too_complex';
 
