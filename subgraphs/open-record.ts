@@ -1,5 +1,5 @@
 /** Opens and migrates PostgreSQL when a process starts. */
-import { isSharded } from './platform/database/sharding.ts';
+import { isSharded } from './platform/database/sql-file.ts';
 import { migrateQueues } from './platform/queue/queue-stores.ts';
 import type { Config } from './platform/config/config.ts';
 import { runStep } from './platform/http/stop-requests.ts';

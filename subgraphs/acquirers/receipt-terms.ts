@@ -5,7 +5,7 @@
 import * as v from 'valibot';
 import type { CustomerVault } from '../platform/database/kept-keys.ts';
 import { emOn } from '../platform/database/orm-connections.ts';
-import { eachMerchant } from '../platform/database/sharding.ts';
+import { eachMerchant } from '../platform/database/sql-file.ts';
 import type { Runner } from '../platform/database/statement.ts';
 import { minorUnits } from '../rules/money.ts';
 import {

@@ -5,7 +5,7 @@
  * is not folded.
  */
 import type pg from 'pg';
-import type { Owner } from '../platform/database/sharding.ts';
+import type { Owner } from '../platform/database/sql-file.ts';
 import {
   isPassing,
   notDeadLetter,

@@ -15,7 +15,7 @@ import type { DeliveryPage } from './rows.ts';
 import { findPage, given, spanOf, type Span, type Page } from '../platform/database/keyset.ts';
 import { readList, earlier, exactly, later, oneOf } from '../platform/database/lists.ts';
 import type { ListedTable, ListQuery } from '../platform/database/list-statements.ts';
-import { runByMerchant } from '../platform/database/sharding.ts';
+import { runByMerchant } from '../platform/database/sql-file.ts';
 import {
   columns,
   propertyNames,

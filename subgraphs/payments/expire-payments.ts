@@ -8,7 +8,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type pg from 'pg';
 import type { Banks } from '../acquirers/route.ts';
 import { dueOn, type Timeline } from '../platform/clock/due.ts';
-import { eachMerchant } from '../platform/database/sharding.ts';
+import { eachMerchant } from '../platform/database/sql-file.ts';
 import type { Database } from '../platform/database/orm.ts';
 import { workBatch } from '../platform/alerts/dead-letters.ts';
 import { columns, inTransaction, run, type Statement } from '../platform/database/statement.ts';

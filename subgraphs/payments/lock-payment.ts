@@ -5,7 +5,7 @@
  */
 import type pg from 'pg';
 import { lockByKey, type RowKey } from '../platform/database/batch-calls.ts';
-import { eachMerchant } from '../platform/database/sharding.ts';
+import { eachMerchant } from '../platform/database/sql-file.ts';
 import { run, type Statement } from '../platform/database/statement.ts';
 import type { Payment, Refund } from './entities.ts';
 import { boundWait } from '../platform/database/idempotency.ts';

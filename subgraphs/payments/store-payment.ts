@@ -8,8 +8,13 @@ import { deltaRows, postingRows } from '../ledger/post.ts';
 import { effectiveRate } from '../ledger/rate.ts';
 import type { Subject } from '../platform/alerts/dead-letters.ts';
 import { batched, type RowKey } from '../platform/database/batch-calls.ts';
-import { runByMerchant, eachMerchant } from '../platform/database/sharding.ts';
-import { numberForShard, runRows, sqlFile } from '../platform/database/sql-file.ts';
+import {
+  runByMerchant,
+  eachMerchant,
+  numberForShard,
+  runRows,
+  sqlFile,
+} from '../platform/database/sql-file.ts';
 import {
   asRow,
   columns,

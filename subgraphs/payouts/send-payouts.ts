@@ -9,7 +9,7 @@ import type { Bank } from '../acquirers/bank.ts';
 import { eachAlone, workBatch } from '../platform/alerts/dead-letters.ts';
 import { readByTurns, dueOn, inRealTime, ofShop, type Timeline } from '../platform/clock/due.ts';
 import { followRows, type ClockParticipant } from '../platform/clock/keep-clocks.ts';
-import type { Owner } from '../platform/database/sharding.ts';
+import type { Owner } from '../platform/database/sql-file.ts';
 import { columns, inTransaction, run, type Statement } from '../platform/database/statement.ts';
 import { inTraceOf } from '../platform/database/subject-trace.ts';
 import { expireDrafts } from '../platform/drafts/drafts.ts';

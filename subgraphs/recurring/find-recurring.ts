@@ -5,7 +5,7 @@ import type { Page, Position } from '../platform/database/keyset.ts';
 import type { ListedTable } from '../platform/database/list-statements.ts';
 import { openList, type ListedPage, type ListRequest } from '../platform/database/lists.ts';
 import { emOn } from '../platform/database/orm-connections.ts';
-import { eachMerchant } from '../platform/database/sharding.ts';
+import { eachMerchant } from '../platform/database/sql-file.ts';
 import { columns, propertyNames, type Runner } from '../platform/database/statement.ts';
 import { type Refusal, isRefusal, refuse } from '../rules/refusal.ts';
 import { datesFrom } from './rules/schedule.ts';

@@ -3,7 +3,7 @@
  * (consume-payments.ts). Tokens first: a subscription that becomes active has one.
  */
 import { emOn } from '../platform/database/orm-connections.ts';
-import { eachMerchant } from '../platform/database/sharding.ts';
+import { eachMerchant } from '../platform/database/sql-file.ts';
 import { isBinding } from '../rules/recurring.ts';
 import { tokenMove } from './rules/token.ts';
 import { standingOf } from './subscriptions/ask-charge.ts';

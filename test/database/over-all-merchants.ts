@@ -174,7 +174,7 @@ export const ormOverAll: Readonly<Record<string, string>> = {
 };
 
 /**
- * Statements for all merchants that run in one database alone (`platform/database/sharding`), each with
+ * Statements for all merchants that run in one database alone (`platform/database/sql-file`), each with
  * the one that runs instead where the tables are sharded.
  */
 export const inOneDatabase: Readonly<Record<string, string>> = {

@@ -10,7 +10,7 @@ import type { Bank } from '../../subgraphs/acquirers/bank.ts';
 import { openBanks } from '../../subgraphs/acquirers/route.ts';
 import { openSimulator } from '../../subgraphs/acquirers/simulator/simulator.ts';
 import { createOnce } from '../../subgraphs/platform/database/idempotency.ts';
-import { isSharded } from '../../subgraphs/platform/database/sharding.ts';
+import { isSharded } from '../../subgraphs/platform/database/sql-file.ts';
 import { propertyNames } from '../../subgraphs/platform/database/statement.ts';
 import { noPolicies } from '../support/no-policies.ts';
 import { isRefusal, refuse } from '../../subgraphs/rules/refusal.ts';

@@ -19,7 +19,7 @@ import {
 import type { Payment } from '../../subgraphs/payments/entities.ts';
 import { statusEvents } from '../../subgraphs/payments/change-payment.ts';
 import { storePayment } from '../../subgraphs/payments/store-payment.ts';
-import { isSharded } from '../../subgraphs/platform/database/sharding.ts';
+import { isSharded } from '../../subgraphs/platform/database/sql-file.ts';
 import type { IdempotencyClaim } from '../../subgraphs/platform/database/idempotency.ts';
 import { granted } from '../support/granted.ts';
 import {

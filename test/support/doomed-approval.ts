@@ -10,7 +10,7 @@ import { pino } from 'pino';
 import { openBanks } from '../../subgraphs/acquirers/route.ts';
 import { openSimulator } from '../../subgraphs/acquirers/simulator/simulator.ts';
 import { openDatabase } from '../../subgraphs/platform/database/orm.ts';
-import { isSharded } from '../../subgraphs/platform/database/sharding.ts';
+import { isSharded } from '../../subgraphs/platform/database/sql-file.ts';
 import { noPolicies } from './no-policies.ts';
 import { entities } from '../../subgraphs/entities.ts';
 import { approveRefundDraft } from '../../subgraphs/payments/refund-drafts/approve-draft.ts';

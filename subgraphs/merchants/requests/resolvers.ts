@@ -17,7 +17,7 @@ import { findPage, given, spanOf, type Page } from '../../platform/database/keys
 import { newRowId } from '../../platform/database/new-id.ts';
 import type { OnDatabase } from '../../platform/database/orm.ts';
 import { emOn } from '../../platform/database/orm-connections.ts';
-import { eachMerchant } from '../../platform/database/sharding.ts';
+import { eachMerchant } from '../../platform/database/sql-file.ts';
 import { asRow, run, type Runner, type Statement } from '../../platform/database/statement.ts';
 import type { OfShop } from '../../platform/graph/entities.ts';
 import { isRefusal, refuse, type Refusal, textMistake } from '../../rules/refusal.ts';

@@ -20,7 +20,7 @@ import {
 } from '../../platform/alerts/dead-letters.ts';
 import type { WebhookLane } from '../../platform/bus/bus.ts';
 import { emOn } from '../../platform/database/orm-connections.ts';
-import { runByMerchant } from '../../platform/database/sharding.ts';
+import { runByMerchant } from '../../platform/database/sql-file.ts';
 import {
   inTransaction,
   run,

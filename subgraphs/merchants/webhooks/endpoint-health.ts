@@ -1,6 +1,6 @@
 /** Reads the health of deliveries to endpoints. */
 import type { WebhookEndpointHealth } from '../../../schema/generated/merchants.ts';
-import { runByMerchant } from '../../platform/database/sharding.ts';
+import { runByMerchant } from '../../platform/database/sql-file.ts';
 import type { Runner, Statement } from '../../platform/database/statement.ts';
 import type { WebhookEndpoint } from '../entities.ts';
 

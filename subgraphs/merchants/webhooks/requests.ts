@@ -1,7 +1,7 @@
 /** Shows the requests of deliveries: the event's frozen bytes and the headers. */
 import type { WebhookHeader, WebhookRequest } from '../../../schema/generated/merchants.ts';
 import { type Keys, unseal } from '../../platform/access/keys.ts';
-import { runByMerchant } from '../../platform/database/sharding.ts';
+import { runByMerchant } from '../../platform/database/sql-file.ts';
 import type { Runner, Statement } from '../../platform/database/statement.ts';
 import { withMaskedRecipient } from '../../rules/recipient.ts';
 import type { WebhookDelivery } from '../entities.ts';

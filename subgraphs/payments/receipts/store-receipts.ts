@@ -7,7 +7,7 @@ import { loadByKey, lockByKey } from '../../platform/database/batch-calls.ts';
 import { type ListedPage, openList } from '../../platform/database/lists.ts';
 import { emOn } from '../../platform/database/orm-connections.ts';
 import type { ListTable } from '../../platform/database/list-statements.ts';
-import { eachMerchant } from '../../platform/database/sharding.ts';
+import { eachMerchant } from '../../platform/database/sql-file.ts';
 import {
   columns,
   propertyNames,

@@ -3,7 +3,7 @@ import type pg from 'pg';
 import { rfc3339 } from '../../../schema/scalars.ts';
 import { isNoDeadLetter, notDeadLetter, workBatch, type Subject } from './dead-letters.ts';
 import { emOn } from '../database/orm-connections.ts';
-import { ownersStatement, type Owner } from '../database/sharding.ts';
+import { ownersStatement, type Owner } from '../database/sql-file.ts';
 import { inTransaction, run, type Statement } from '../database/statement.ts';
 import { sweep, type Job } from '../queue/run-job.ts';
 import type { Bus, PublishedAlert } from '../bus/bus.ts';

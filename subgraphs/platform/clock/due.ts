@@ -5,7 +5,7 @@
  */
 import type pg from 'pg';
 import { notDeadLetter, workBatch, type Subject } from '../alerts/dead-letters.ts';
-import { ownersStatement, type Owner } from '../database/sharding.ts';
+import { ownersStatement, type Owner } from '../database/sql-file.ts';
 import { inTransaction, run, type Runner, type Statement } from '../database/statement.ts';
 
 /** The owner of the time: a shop with a test clock, in test mode; null: the real time. */

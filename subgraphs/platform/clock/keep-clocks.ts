@@ -10,7 +10,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type pg from 'pg';
 import * as v from 'valibot';
 import { EventEntity } from '../database/entities.ts';
-import { awaitCommits, isSharded } from '../database/sharding.ts';
+import { awaitCommits, isSharded } from '../database/sql-file.ts';
 import { emOn } from '../database/orm-connections.ts';
 import { run, type Runner, type Statement } from '../database/statement.ts';
 import { done, type Job, type JobOutcome, jobWithPayload, retryIn } from '../queue/run-job.ts';

@@ -11,7 +11,7 @@ import { isInLane } from '../access/lane.ts';
 import { openBuffer, type Buffer } from '../bus/buffer.ts';
 import { isDatabaseLost } from '../tracing/error-code.ts';
 import { spanned } from '../tracing/telemetry.ts';
-import { runByMerchant } from './sharding.ts';
+import { runByMerchant } from './sql-file.ts';
 import { spanOf, run, type Runner, type Statement } from './statement.ts';
 
 /** An operation whose calls may share a statement. */

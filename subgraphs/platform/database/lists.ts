@@ -34,7 +34,7 @@ import {
   type WideReach,
 } from './list-statements.ts';
 import { reachOf } from './reach.ts';
-import { isSharded } from './sharding.ts';
+import { isSharded } from './sql-file.ts';
 import { run, type Runner } from './statement.ts';
 
 /** How many there are, as far as that is cheap to say. */

@@ -22,13 +22,12 @@ import {
 import type { Bus, StreamStretch, WebhookLane } from '../bus/bus.ts';
 import type { Logger } from '../tracing/telemetry.ts';
 import { WakeSignal } from '../queue/run-job.ts';
-import { isSharded } from '../database/sharding.ts';
 import { rfc3339 } from '../../../schema/scalars.ts';
 import type { Mode } from '../../rules/mode.ts';
 import { isNoDeadLetter, notDeadLetter, workBatch, type Subject } from '../alerts/dead-letters.ts';
 import { EventEntity } from '../database/entities.ts';
 import { emOn } from '../database/orm-connections.ts';
-import { drawNumbers, sqlFile } from '../database/sql-file.ts';
+import { isSharded, drawNumbers, sqlFile } from '../database/sql-file.ts';
 import { run, type Runner, type Statement } from '../database/statement.ts';
 
 // Numbers the events of the outbox: one statement gives a batch its numbers, in the order of

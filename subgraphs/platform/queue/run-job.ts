@@ -6,7 +6,7 @@
 import type pg from 'pg';
 import * as v from 'valibot';
 import { jobDuration, jobRuns, type Logger } from '../tracing/telemetry.ts';
-import { isSharded } from '../database/sharding.ts';
+import { isSharded } from '../database/sql-file.ts';
 import { run, type Statement } from '../database/statement.ts';
 import { isDatabaseLost } from '../tracing/error-code.ts';
 

@@ -15,7 +15,7 @@ import {
 import { inRealTime } from '../clock/due.ts';
 import { ConsumerOffsetEntity } from '../database/entities.ts';
 import { emOn } from '../database/orm-connections.ts';
-import { ownersStatement, type Owner } from '../database/sharding.ts';
+import { ownersStatement, type Owner } from '../database/sql-file.ts';
 import { inTransaction, run } from '../database/statement.ts';
 
 interface OldRows {

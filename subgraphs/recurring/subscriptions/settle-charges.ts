@@ -2,7 +2,7 @@
  * Applies the outcomes of charges' payments to their subscriptions, from the answer of payments or
  * from a payment's event. A charge is settled once: a second report finds it settled.
  */
-import { runByMerchant } from '../../platform/database/sharding.ts';
+import { runByMerchant } from '../../platform/database/sql-file.ts';
 import { columns, type Runner, type Statement } from '../../platform/database/statement.ts';
 import type { FailureCode } from '../../rules/failure-code.ts';
 import { chargeNames, loadSubscriptions } from '../find-recurring.ts';

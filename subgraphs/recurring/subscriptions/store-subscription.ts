@@ -7,7 +7,7 @@
  */
 import type pg from 'pg';
 import { dueOn, type Timeline } from '../../platform/clock/due.ts';
-import { eachMerchant, runByMerchant } from '../../platform/database/sharding.ts';
+import { eachMerchant, runByMerchant } from '../../platform/database/sql-file.ts';
 import { eventRow, insertEvents, type OutboxEvent } from '../../platform/events/outbox.ts';
 import {
   columnNames,

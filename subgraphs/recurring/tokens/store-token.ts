@@ -4,7 +4,7 @@
  */
 import type pg from 'pg';
 import { emOn, forUpdate } from '../../platform/database/orm-connections.ts';
-import { eachMerchant } from '../../platform/database/sharding.ts';
+import { eachMerchant } from '../../platform/database/sql-file.ts';
 import { propertyNames, rowJson, run, type Statement } from '../../platform/database/statement.ts';
 import { eventRow, insertEvents } from '../../platform/events/outbox.ts';
 import { tokenEvents } from '../recurring-view.ts';
