@@ -11,7 +11,13 @@ import { hostname } from 'node:os';
 import { Counter } from 'prom-client';
 import { rfc3339 } from '../../schema/scalars.ts';
 import { outsideOfLane } from '../platform/access/lane.ts';
-import { run, type Runner, type Statement, asRow } from '../platform/database/statement.ts';
+import {
+  run,
+  type Runner,
+  type Statement,
+  asRow,
+  newRowId,
+} from '../platform/database/statement.ts';
 import { metrics, bankCalls, spanned } from '../platform/tracing/telemetry.ts';
 import {
   durationsKept,
@@ -23,7 +29,6 @@ import {
 import type { Mode } from '../rules/mode.ts';
 import { breakerOf } from './bank-http.ts';
 import { bufferInto } from '../platform/database/batch-calls.ts';
-import { newRowId } from '../platform/database/new-id.ts';
 import type { BankCall } from './entities.ts';
 import type { Bank, Question } from './bank.ts';
 

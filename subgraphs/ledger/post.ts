@@ -3,8 +3,7 @@
  * inserts them together with its own change by `insertPostings` and `insertDeltas`, so that one
  * statement writes money and state.
  */
-import { newRowId } from '../platform/database/new-id.ts';
-import { asRow } from '../platform/database/statement.ts';
+import { newRowId, asRow } from '../platform/database/statement.ts';
 import type { Account, Posting } from '../rules/postings.ts';
 import type { Mode } from '../rules/mode.ts';
 import type { SourceKind } from './entities.ts';

@@ -21,7 +21,6 @@ import {
   type IdempotencyClaim,
 } from '../platform/database/idempotency.ts';
 import type { CustomerVault } from '../platform/database/kept-keys.ts';
-import { newRowId } from '../platform/database/new-id.ts';
 import type { Database } from '../platform/database/orm.ts';
 import { pageAddress, type PageDeps } from '../platform/access/keys.ts';
 import { checkOwnUrl, type TargetSwitch } from '../platform/http/webhook-url.ts';
@@ -45,7 +44,7 @@ import { findPayment, type RatedPayment } from './store-payment.ts';
 import { ReceiptTermsEntity, type NewTerms } from '../acquirers/entities.ts';
 import { batched } from '../platform/database/batch-calls.ts';
 import { numberForShard, runRows, sqlFile } from '../platform/database/sql-file.ts';
-import { propertyNames, rowJson } from '../platform/database/statement.ts';
+import { newRowId, propertyNames, rowJson } from '../platform/database/statement.ts';
 import { rememberTrace } from '../platform/database/subject-trace.ts';
 
 // The one writer of a new payment: of a merchant's own, and of one of a saved method. Payments of

@@ -23,6 +23,7 @@ import {
   run,
   type Runner,
   type Statement,
+  newRowId,
 } from '../platform/database/statement.ts';
 import type { Database } from '../platform/database/orm.ts';
 import { inTraceOf } from '../platform/database/subject-trace.ts';
@@ -30,7 +31,6 @@ import { eventRow, type OutboxEvent } from '../platform/events/outbox.ts';
 import { asSubject } from '../rules/event.ts';
 import type { Posting } from '../rules/postings.ts';
 import { receiptDelay_ms } from '../rules/receipt.ts';
-import { newRowId } from '../platform/database/new-id.ts';
 import { capturedOf } from './rules/amounts.ts';
 import { termsOf } from './receipts/rules.ts';
 import {

@@ -13,7 +13,7 @@ import {
   type IdempotencyArgument,
   type IdempotencyClaim,
 } from '../platform/database/idempotency.ts';
-import { inTransaction, isLockTimeout } from '../platform/database/statement.ts';
+import { inTransaction, isLockTimeout, newRowId } from '../platform/database/statement.ts';
 import { isRefusal, refuse, type Refusal } from '../rules/refusal.ts';
 import { payoutBank, checkRecipient, type Checked } from './check-draft.ts';
 import {
@@ -28,7 +28,6 @@ import type { Payout } from './entities.ts';
 import { beyondBound, openPayouts, type Opened } from './open-payouts.ts';
 import { type PayoutInput, payoutTerms, type PayoutTerms } from './rules/create.ts';
 import type { PayoutMethod } from './rules/payout.ts';
-import { newRowId } from '../platform/database/new-id.ts';
 import type { Bank } from '../acquirers/bank.ts';
 
 /*

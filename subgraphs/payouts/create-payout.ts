@@ -23,9 +23,8 @@ import {
   createOnce,
   type Created,
 } from '../platform/database/idempotency.ts';
-import { newRowId } from '../platform/database/new-id.ts';
 import type { Database } from '../platform/database/orm.ts';
-import { inTransaction, unlessHeld } from '../platform/database/statement.ts';
+import { newRowId, inTransaction, unlessHeld } from '../platform/database/statement.ts';
 import { rememberTrace } from '../platform/database/subject-trace.ts';
 import type { PolicyLists } from '../platform/policies/policies.ts';
 import type { Logger } from '../platform/tracing/telemetry.ts';

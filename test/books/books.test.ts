@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { after, before, describe, test } from 'node:test';
-import { newRowId } from '../../subgraphs/platform/database/new-id.ts';
+import { newRowId } from '../../subgraphs/platform/database/statement.ts';
 import { foldBalances } from '../../subgraphs/ledger/fold.ts';
 import { countDifferences } from '../../subgraphs/ledger/books/check-books.ts';
 import { checkBooks } from '../support/check-books.ts';

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import type pg from 'pg';
-import { newRowId } from '../../subgraphs/platform/database/new-id.ts';
+import { newRowId } from '../../subgraphs/platform/database/statement.ts';
 import { sqlFile } from '../../subgraphs/platform/database/sql-file.ts';
 import { openPool, startTestDatabase, type TestDatabase } from '../support/database.ts';
 

@@ -5,7 +5,7 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { openBanks } from '../../subgraphs/acquirers/route.ts';
 import { openSimulator } from '../../subgraphs/acquirers/simulator/simulator.ts';
-import { newRowId } from '../../subgraphs/platform/database/new-id.ts';
+import { newRowId } from '../../subgraphs/platform/database/statement.ts';
 import { watchUnsettledMoney } from '../../subgraphs/ledger/unsettled-money.ts';
 import { metrics } from '../../subgraphs/platform/tracing/telemetry.ts';
 import { capturePayment } from '../../subgraphs/payments/holds/capture-payment.ts';

@@ -7,8 +7,11 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { after, before, test } from 'node:test';
-import { newRowId } from '../../subgraphs/platform/database/new-id.ts';
-import { inTransaction, isLockTimeout } from '../../subgraphs/platform/database/statement.ts';
+import {
+  newRowId,
+  inTransaction,
+  isLockTimeout,
+} from '../../subgraphs/platform/database/statement.ts';
 import { noPolicies } from '../support/no-policies.ts';
 import type { KeyPrincipal } from '../../subgraphs/platform/access/principal.ts';
 import {

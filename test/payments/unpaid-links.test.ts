@@ -3,7 +3,7 @@ import { after, before, test } from 'node:test';
 import assert from 'node:assert/strict';
 import type pg from 'pg';
 import { unpaid_max } from '../../subgraphs/payments/links/pay-link.ts';
-import { newRowId } from '../../subgraphs/platform/database/new-id.ts';
+import { newRowId } from '../../subgraphs/platform/database/statement.ts';
 import { linkKeyIn, pay } from '../support/buyer.ts';
 import { openPool } from '../support/database.ts';
 import { makeMerchant } from '../support/merchant.ts';

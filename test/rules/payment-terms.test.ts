@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { newRowId } from '../../subgraphs/platform/database/new-id.ts';
+import { newRowId } from '../../subgraphs/platform/database/statement.ts';
 import { isRefusal } from '../../subgraphs/rules/refusal.ts';
 import type { Mode } from '../../subgraphs/rules/mode.ts';
 import {

@@ -5,7 +5,7 @@
  * once for an attempt.
  */
 import { unknown } from '../bank-http.ts';
-import { idFrom } from '../../platform/database/new-id.ts';
+import { idFrom } from '../../platform/database/statement.ts';
 import {
   type ReceiptTerms,
   itemTotal,

@@ -8,7 +8,7 @@ import type {
 } from '../../../schema/generated/merchants.ts';
 import type pg from 'pg';
 import { availableOf, bookPostings, lockMerchant, withinBound } from '../../ledger/balance.ts';
-import { idFrom } from '../../platform/database/new-id.ts';
+import { idFrom } from '../../platform/database/statement.ts';
 import { clientOf } from '../../platform/database/orm-connections.ts';
 import { isCurrency } from '../../../schema/currencies.ts';
 import { largestAmount, minorUnits } from '../../rules/money.ts';

@@ -14,11 +14,16 @@ import type {
 import { rfc3339 } from '../../../schema/scalars.ts';
 import { orThrow } from '../../platform/access/access.ts';
 import { findPage, given, spanOf, type Page } from '../../platform/database/keyset.ts';
-import { newRowId } from '../../platform/database/new-id.ts';
 import type { OnDatabase } from '../../platform/database/orm.ts';
 import { emOn } from '../../platform/database/orm-connections.ts';
 import { eachMerchant } from '../../platform/database/sql-file.ts';
-import { asRow, run, type Runner, type Statement } from '../../platform/database/statement.ts';
+import {
+  newRowId,
+  asRow,
+  run,
+  type Runner,
+  type Statement,
+} from '../../platform/database/statement.ts';
 import type { OfShop } from '../../platform/graph/entities.ts';
 import { isRefusal, refuse, type Refusal, textMistake } from '../../rules/refusal.ts';
 import { requestsKept_days } from '../../rules/retention.ts';

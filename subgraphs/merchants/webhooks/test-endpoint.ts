@@ -3,7 +3,7 @@
  * and has a mark and an event type of its own, so that no receiver takes it for money.
  */
 import type { WebhookEndpointTested } from '../../../schema/generated/merchants.ts';
-import { newRowId } from '../../platform/database/new-id.ts';
+import { newRowId } from '../../platform/database/statement.ts';
 import { rfc3339 } from '../../../schema/scalars.ts';
 import { forUpdate } from '../../platform/database/orm-connections.ts';
 import { isRefusal, refuse, type Refusal } from '../../rules/refusal.ts';

@@ -7,7 +7,7 @@
  */
 import type { Database } from '../../platform/database/orm.ts';
 import type { BankAnswer, FoundSession } from '../../acquirers/bank.ts';
-import { newRowId } from '../../platform/database/new-id.ts';
+import { newRowId } from '../../platform/database/statement.ts';
 import { asSubject } from '../../rules/event.ts';
 import { minorUnits } from '../../rules/money.ts';
 import { paymentSucceeded, refundOpened } from '../../rules/postings.ts';

@@ -14,9 +14,8 @@ import {
   type Created,
   type IdempotencyArgument,
 } from '../../platform/database/idempotency.ts';
-import { newRowId } from '../../platform/database/new-id.ts';
 import type { Database } from '../../platform/database/orm.ts';
-import { inTransaction } from '../../platform/database/statement.ts';
+import { newRowId, inTransaction } from '../../platform/database/statement.ts';
 import { receiptCurrencyMistake, sumMistake } from '../../rules/receipt.ts';
 import { isRefusal, refuse, type Refusal } from '../../rules/refusal.ts';
 import { isUuid } from '../../rules/ids.ts';

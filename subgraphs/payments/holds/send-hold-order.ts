@@ -8,7 +8,7 @@ import type { Banks } from '../../acquirers/route.ts';
 import { turnDownHoldOrder } from '../../acquirers/simulator/holds.ts';
 import { simulatorConnector } from '../../acquirers/simulator/operations.ts';
 import { isBeyondBound } from '../../ledger/balance.ts';
-import { newRowId } from '../../platform/database/new-id.ts';
+import { newRowId } from '../../platform/database/statement.ts';
 import type { Database } from '../../platform/database/orm.ts';
 import { minorUnits, type MinorUnits } from '../../rules/money.ts';
 import { paymentSucceeded } from '../../rules/postings.ts';

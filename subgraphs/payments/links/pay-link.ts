@@ -1,5 +1,5 @@
 /** The page of a link: what it shows, and the payment that a buyer begins there. */
-import { newRowId } from '../../platform/database/new-id.ts';
+import { newRowId } from '../../platform/database/statement.ts';
 import { isRefusal, refuse, type Refusal } from '../../rules/refusal.ts';
 import { createPayment, type CreatingDeps, type PaymentRequest } from '../create-payment.ts';
 import { LinkPaymentEntity, type Payment, type PaymentLink } from '../entities.ts';

@@ -3,10 +3,9 @@
  * left, it is refunded in full automatically. Payment, books, link, refund and alert are one
  * transaction of one merchant.
  */
-import { newRowId } from '../../platform/database/new-id.ts';
 import type pg from 'pg';
 import { raiseAlert } from '../../platform/alerts/alerts.ts';
-import { inTransaction } from '../../platform/database/statement.ts';
+import { newRowId, inTransaction } from '../../platform/database/statement.ts';
 import { asSubject } from '../../rules/event.ts';
 import { minorUnits, type MinorUnits } from '../../rules/money.ts';
 import { paymentSucceeded, refundOpened } from '../../rules/postings.ts';

@@ -14,9 +14,8 @@ import {
   type Created,
   type IdempotencyArgument,
 } from '../../platform/database/idempotency.ts';
-import { newRowId } from '../../platform/database/new-id.ts';
 import { emOn } from '../../platform/database/orm-connections.ts';
-import { columns, propertyNames } from '../../platform/database/statement.ts';
+import { newRowId, columns, propertyNames } from '../../platform/database/statement.ts';
 import { lockPayment } from '../lock-payment.ts';
 import { openFindOfPayments } from '../store-payment.ts';
 import { rowsOfPayment } from '../find-payments.ts';

@@ -11,10 +11,9 @@ import {
   type Created,
   type IdempotencyArgument,
 } from '../../platform/database/idempotency.ts';
-import { newRowId } from '../../platform/database/new-id.ts';
 import type { Database } from '../../platform/database/orm.ts';
 import { emOn } from '../../platform/database/orm-connections.ts';
-import { inTransaction } from '../../platform/database/statement.ts';
+import { newRowId, inTransaction } from '../../platform/database/statement.ts';
 import { isUuid } from '../../rules/ids.ts';
 import { receiptDelay_ms, shownTerms, sumMistake } from '../../rules/receipt.ts';
 import { isRefusal, refuse, type Refusal } from '../../rules/refusal.ts';

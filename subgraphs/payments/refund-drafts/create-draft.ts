@@ -12,8 +12,7 @@ import {
   type IdempotencyArgument,
 } from '../../platform/database/idempotency.ts';
 import type { ListedPage } from '../../platform/database/lists.ts';
-import { newRowId } from '../../platform/database/new-id.ts';
-import { propertyNames } from '../../platform/database/statement.ts';
+import { newRowId, propertyNames } from '../../platform/database/statement.ts';
 import { openDraftStore, proposedBy } from '../../platform/drafts/drafts.ts';
 import { isRefusal, refuse, type Refusal, textMistake } from '../../rules/refusal.ts';
 import type { PersonCaller } from '../caller.ts';

@@ -20,11 +20,15 @@ import {
   type CallClaim,
   type IdempotencyArgument,
 } from '../../platform/database/idempotency.ts';
-import { newRowId } from '../../platform/database/new-id.ts';
 import { MerchantEntity } from '../../platform/database/entities.ts';
 import { emOn } from '../../platform/database/orm-connections.ts';
 import type { Database } from '../../platform/database/orm.ts';
-import { inTransaction, unlessHeld, type Runner } from '../../platform/database/statement.ts';
+import {
+  newRowId,
+  inTransaction,
+  unlessHeld,
+  type Runner,
+} from '../../platform/database/statement.ts';
 import { rememberTrace } from '../../platform/database/subject-trace.ts';
 import { isUuid } from '../../rules/ids.ts';
 import type { MinorUnits } from '../../rules/money.ts';

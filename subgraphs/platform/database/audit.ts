@@ -25,7 +25,7 @@ import { AuditEntryEntity, AuditTextEntity, type AuditTexts } from './entities.t
 import { clientOf, emOn, forUpdate } from './orm-connections.ts';
 import type { Database } from './orm.ts';
 import { listsOfEntry, noteListChange } from './list-changes.ts';
-import { newRowId } from './new-id.ts';
+import { newRowId } from './statement.ts';
 import type { AuditAction } from '../../rules/audit-action.ts';
 import { maskCardNumbers } from '../../rules/card.ts';
 import { isRefusal, refuse, type Refusal } from '../../rules/refusal.ts';

@@ -2,9 +2,8 @@
  * The outbox: events as rows, written by the statement that caused them. A webhook's body is frozen
  * here, with the event. The relay (`platform/events/relay`) assigns their sequence and sends them.
  */
-import { newRowId } from '../database/new-id.ts';
 import { rfc3339 } from '../../../schema/scalars.ts';
-import { asRow } from '../database/statement.ts';
+import { newRowId, asRow } from '../database/statement.ts';
 import type { Consumer, LiveKind, WebhookEvent } from '../../rules/event.ts';
 import type { Mode } from '../../rules/mode.ts';
 
