@@ -18,7 +18,6 @@ import { openBus } from './subgraphs/platform/queue/bus.ts';
 import type { Bus } from './subgraphs/platform/bus/bus.ts';
 import { ConfigError, type Config } from './subgraphs/platform/config/config.ts';
 import { openHttp, type HttpDeps } from './subgraphs/platform/http/http-server.ts';
-import type { OverloadDeps } from './subgraphs/platform/http/overload.ts';
 import { explainListening } from './subgraphs/platform/http/listen-address.ts';
 import type { ServiceKeys } from './subgraphs/platform/access/principal.ts';
 import type { Roles } from './subgraphs/platform/config/roles.ts';
@@ -129,16 +128,6 @@ const listenForMetrics = async (
     .catch((error: unknown) => Promise.reject(explainListening(error, address)));
 };
 
-/** The network by which callers are counted before authentication. */
-const openNetworkOf = async ({
-  trustedProxies,
-}: ProcessConfig): Promise<OverloadDeps['networkOf']> => {
-  const { networkOf, openAddressOf } =
-    await import('./subgraphs/platform/access/caller-address.ts');
-  const callerAddress = openAddressOf(trustedProxies);
-  return (request) => networkOf(callerAddress(request));
-};
-
 /**
  * Serves the roles of this process and listens. It is ready once the database is migrated and the
  * queues answer.
@@ -150,12 +139,16 @@ const listen = async (starting: Starting, subgraphs: Subgraphs | null): Promise<
     leaving ? ['shutting down'] : subgraphs ? subgraphs.unready() : [];
   const isEdge = roles.edge.size > 0;
   await listenForMetrics(starting, ready);
+  const addresses = isEdge ? await import('./subgraphs/platform/access/caller-address.ts') : null;
   const app = openHttp({
     config,
     log,
     ready,
     metricsHere: config.metricsPort === null,
-    overload: isEdge ? { ...config.overload, networkOf: await openNetworkOf(config) } : null,
+    overload: addresses && {
+      ...config.overload,
+      networkOf: addresses.openNetworkOf(config.trustedProxies),
+    },
   });
   if (subgraphs && !roles.all) {
     const keys = { shared: config.secrets.principal, service: subgraphs.service };

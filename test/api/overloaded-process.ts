@@ -4,14 +4,13 @@
  * Sends its address over the channel.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
-import { networkOf, openAddressOf } from '../../subgraphs/platform/access/caller-address.ts';
+import { openNetworkOf } from '../../subgraphs/platform/access/caller-address.ts';
 import { openHttp } from '../../subgraphs/platform/http/http-server.ts';
 import { openLog } from '../../subgraphs/platform/tracing/telemetry.ts';
 
 const burn_ms = 25;
 const wait_ms = 1_000;
 
-const addressOf = openAddressOf(['127.0.0.1']);
 const app = openHttp({
   config: { publicUrl: null },
   log: openLog({ logLevel: 'silent' }, 'test'),
@@ -19,7 +18,7 @@ const app = openHttp({
   overload: {
     inFlight_max: Number(process.env['IN_FLIGHT']),
     loopDelay_max_ms: Number(process.env['DELAY_MS']),
-    networkOf: (request) => networkOf(addressOf(request)),
+    networkOf: openNetworkOf(['127.0.0.1']),
   },
 });
 app.get<{ Querystring: { ms?: string } }>('/burn', async ({ query }) => {

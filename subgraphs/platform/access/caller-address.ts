@@ -1,7 +1,7 @@
 /**
- * Where a call comes from, by its address and by the page that sends it. The address: the socket's, or the last untrusted hop of
- * `X-Forwarded-For` when the socket belongs to a configured trusted proxy. A sender that is not a
- * trusted proxy gains nothing by that header.
+ * Where a call comes from, by its address and by the page that sends it. The address is the
+ * socket's, or the last untrusted hop of `X-Forwarded-For` when the socket belongs to a configured
+ * trusted proxy. A sender that is not a trusted proxy gains nothing by that header.
  */
 import ipaddr from 'ipaddr.js';
 import type { IncomingMessage } from 'node:http';
@@ -144,6 +144,12 @@ const blockOf = (text: string, groups: number): string => {
 export const networkOf = (address: string): string => {
   const read = readAddress(address);
   return read?.family === 'ipv6' ? blockOf(read.text, 4) : address;
+};
+
+/** Opens the reader of the network by which callers are counted before authentication. */
+export const openNetworkOf = (trustedProxies: readonly string[]): AddressOf => {
+  const addressOf = openAddressOf(trustedProxies);
+  return (request) => networkOf(addressOf(request));
 };
 
 /**
