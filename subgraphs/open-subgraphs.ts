@@ -3,17 +3,16 @@ import type { GraphQLSchema } from 'graphql';
 import type { SubgraphName } from '../schema/sources.ts';
 import type { Banks } from './acquirers/route.ts';
 import { keepClockJob } from './platform/clock/keep-clocks.ts';
-import type { TestClocks } from './platform/clock/test-clocks.ts';
+import { openContextOf, type TestClocks } from './platform/clock/test-clocks.ts';
 import type { CustomerVault } from './platform/database/kept-keys.ts';
 import type { Database } from './platform/database/orm.ts';
 import type { Policies } from './platform/policies/policies.ts';
 import type { Queues } from './platform/queue/queues.ts';
 import type { Bus } from './platform/bus/bus.ts';
-import type { WakeRelay } from './platform/events/relay.ts';
+import { openWake } from './platform/events/relay.ts';
 import type { AlertChannels, Secrets } from './platform/config/config.ts';
-import type { Call } from './platform/access/principal.ts';
 import { localExecutor } from './platform/graph/local-executor.ts';
-import type { SubgraphContext, SubgraphExecutor } from './platform/graph/subgraph.ts';
+import type { SubgraphExecutor } from './platform/graph/subgraph.ts';
 import { buildSubgraph } from './platform/graph/build-subgraph.ts';
 import type { Logger } from './platform/tracing/telemetry.ts';
 import { merchantsSubgraph, type MerchantsDeps } from './merchants/resolvers.ts';
@@ -81,25 +80,6 @@ const debounced = (wake: () => Promise<void>): (() => void) => {
   return () => {
     if (resting) called = true;
     else wakeNow();
-  };
-};
-
-/** How long stream-only events wait for others of the same payment. */
-const soon_ms = 4;
-
-/** Wakes the relay at once, or soon; an immediate wake-up includes a scheduled one. */
-const openWake = ({ bus, log }: Pick<SubgraphsDeps, 'bus' | 'log'>): WakeRelay => {
-  let waiting: NodeJS.Timeout | null = null;
-  const wake = (): void => {
-    if (waiting !== null) clearTimeout(waiting);
-    waiting = null;
-    bus
-      .publish('outbox', null)
-      .catch((error: unknown) => log.warn({ error }, 'could not wake the relay; it will poll'));
-  };
-  return (urgency = 'at once') => {
-    if (urgency === 'at once') wake();
-    else waiting ??= setTimeout(wake, soon_ms);
   };
 };
 
@@ -190,40 +170,4 @@ const buildSchema = (name: SubgraphName, deps: SubgraphsDeps): GraphQLSchema => 
 
 /** A subgraph in this process. */
 export const openSubgraph = (name: SubgraphName, deps: SubgraphsDeps): SubgraphExecutor =>
-  localExecutor(buildSchema(name, deps), (call) => contextOf(call, deps), deps.log);
-
-/** The context of a call, at the caller's time: a shop in test mode may have its own clock. */
-const contextOf = (
-  call: Call,
-  { clocks, now }: Pick<SubgraphsDeps, 'clocks' | 'now'>,
-): SubgraphContext | Promise<SubgraphContext> => {
-  const time = timeOfCaller(clocks, call);
-  if (!(time instanceof Promise)) return { ...call, now };
-  return time.then((at) => ({ ...call, now: () => at }));
-};
-
-/** The caller's time; null: the real time. */
-const timeOfCaller = (
-  clocks: TestClocks,
-  { principal }: Call,
-): Temporal.Instant | Promise<Temporal.Instant> | null => {
-  switch (principal.kind) {
-    case 'key':
-      return clocks.timeOf({
-        kind: 'shop',
-        merchantId: principal.merchantId,
-        shopId: principal.shopId,
-        mode: principal.mode,
-      });
-    case 'buyer':
-      return clocks.timeOf({
-        kind: 'payment',
-        merchantId: principal.merchantId,
-        id: principal.paymentId,
-      });
-    case 'operator':
-    case 'edge':
-    case 'service':
-      return null;
-  }
-};
+  localExecutor(buildSchema(name, deps), openContextOf(deps), deps.log);

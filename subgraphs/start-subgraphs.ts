@@ -4,7 +4,7 @@
  */
 import { setTimeout as delay } from 'node:timers/promises';
 import type { SubgraphName } from '../schema/sources.ts';
-import { TestClocks } from './platform/clock/test-clocks.ts';
+import { realNow, TestClocks } from './platform/clock/test-clocks.ts';
 import { announceListChanges } from './platform/database/list-changes.ts';
 import { openKeptKeys, type KeptKeys, type CustomerVault } from './platform/database/kept-keys.ts';
 import { migrateAll, openRecord, type RecordStore, type Start } from './open-record.ts';
@@ -148,8 +148,7 @@ const openShared = async (
   stack.defer(() => policies.close());
   const openings = openPageOpenings(pool);
   stack.defer(() => openings.close());
-  const now = (): Temporal.Instant => Temporal.Now.instant();
-  const clocks = new TestClocks({ pool, bus, now });
+  const clocks = new TestClocks({ pool, bus, now: realNow });
   stack.defer(() => clocks.close());
   const targets = await openDevelopmentTargets({
     setting: config.webhookPrivateTargets,
@@ -173,7 +172,7 @@ const openShared = async (
     alertChannels,
     issuer: config.consoleLogin === null ? null : (config.oidc?.issuer ?? null),
     eventsKept_days,
-    now,
+    now: realNow,
     log,
   };
   return { shared, kept };

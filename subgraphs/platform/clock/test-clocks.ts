@@ -7,9 +7,11 @@
 import { defineEntity, p, type InferEntity } from '@mikro-orm/core';
 import type { Mode } from '../../rules/mode.ts';
 import { outsideOfLane } from '../access/lane.ts';
+import type { Call } from '../access/principal.ts';
 import type { Bus } from '../bus/bus.ts';
 import { instant } from '../database/instant.ts';
 import { run, type Runner, type Statement, type Row } from '../database/statement.ts';
+import type { SubgraphContext } from '../graph/subgraph.ts';
 
 /** Something of a merchant whose time is asked for. */
 type Timed =
@@ -188,6 +190,44 @@ export class TestClocks {
     return row;
   }
 }
+
+/** The real time, as the parts of a process are given it. */
+export const realNow = (): Temporal.Instant => Temporal.Now.instant();
+
+/** Opens the contexts of calls, at the caller's time; `now` is the real time. */
+export const openContextOf =
+  ({ clocks, now }: { readonly clocks: TestClocks; readonly now: () => Temporal.Instant }) =>
+  (call: Call): SubgraphContext | Promise<SubgraphContext> => {
+    const time = timeOfCaller(clocks, call);
+    if (!(time instanceof Promise)) return { ...call, now };
+    return time.then((at) => ({ ...call, now: () => at }));
+  };
+
+/** The caller's time; null: the real time. */
+const timeOfCaller = (
+  clocks: TestClocks,
+  { principal }: Call,
+): Temporal.Instant | Promise<Temporal.Instant> | null => {
+  switch (principal.kind) {
+    case 'key':
+      return clocks.timeOf({
+        kind: 'shop',
+        merchantId: principal.merchantId,
+        shopId: principal.shopId,
+        mode: principal.mode,
+      });
+    case 'buyer':
+      return clocks.timeOf({
+        kind: 'payment',
+        merchantId: principal.merchantId,
+        id: principal.paymentId,
+      });
+    case 'operator':
+    case 'edge':
+    case 'service':
+      return null;
+  }
+};
 
 // A small table; live mode never reads it.
 

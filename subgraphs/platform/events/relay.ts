@@ -231,6 +231,25 @@ const failurePause_ms = 1_000;
  */
 export type WakeRelay = (urgency?: 'at once' | 'soon') => void;
 
+/** How long stream-only events wait for others of the same payment. */
+const soon_ms = 4;
+
+/** Wakes the relay at once, or soon; an immediate wake-up includes a scheduled one. */
+export const openWake = ({ bus, log }: Pick<RelayDeps, 'bus' | 'log'>): WakeRelay => {
+  let waiting: NodeJS.Timeout | null = null;
+  const wake = (): void => {
+    if (waiting !== null) clearTimeout(waiting);
+    waiting = null;
+    bus
+      .publish('outbox', null)
+      .catch((error: unknown) => log.warn({ error }, 'could not wake the relay; it will poll'));
+  };
+  return (urgency = 'at once') => {
+    if (urgency === 'at once') wake();
+    else waiting ??= setTimeout(wake, soon_ms);
+  };
+};
+
 interface RelayDeps {
   readonly pool: pg.Pool;
   readonly bus: Bus;
