@@ -8,9 +8,8 @@ import { LRUCache } from 'lru-cache';
 import pg from 'pg';
 import { isUuid } from '../../rules/ids.ts';
 import { isInLane } from '../access/lane.ts';
-import { openBuffer, type Buffer } from '../bus/buffer.ts';
 import { isDatabaseLost } from '../tracing/error-code.ts';
-import { spanned } from '../tracing/telemetry.ts';
+import { openBuffer, type Buffer, spanned } from '../tracing/telemetry.ts';
 import { runByMerchant } from './sql-file.ts';
 import { spanOf, run, type Runner, type Statement } from './statement.ts';
 
@@ -234,7 +233,7 @@ export const lockByKey = <Found extends RowKey>(table: string, columns: string) 
     (await run<Found>(runner, lock, [merchantId, id]))[0] ?? null;
 };
 
-// Rows that are written outside the request path, in batches (`platform/bus/buffer`).
+// Rows that are written outside the request path, in batches (`openBuffer`).
 
 export type BufferedRows = Buffer<object>;
 
