@@ -1,8 +1,9 @@
-/** The executable schema of a subgraph, with every field behind its guard and counted. */
+/** The executable schema of a subgraph: every field behind its guard, masked and counted. */
 // Its index also loads what composes and validates, which `npm run generate` has done.
 import { addResolversToSchema } from '@apollo/subgraph/dist/schema-helper/index.js';
 import {
   buildASTSchema,
+  defaultFieldResolver,
   GraphQLError,
   isAbstractType,
   isObjectType,
@@ -32,7 +33,8 @@ import type { SubgraphName } from '../../../schema/sources.ts';
 import { isUuid } from '../../rules/ids.ts';
 import { access, accessBelowRoot, accessRefusal, refusal } from '../access/access.ts';
 import { resolveEntities, type EntityLoaders, mayReadMerchant } from './entities.ts';
-import { maskFreeTexts, isFreeText } from './free-texts.ts';
+import { freeTexts } from './free-texts.ts';
+import { maskedDeeply } from '../../rules/card.ts';
 import type { SubgraphContext } from './subgraph.ts';
 import { refuse, type Refusal, isPlainText } from '../../rules/refusal.ts';
 import type { Principal } from '../access/principal.ts';
@@ -269,6 +271,37 @@ const resolveAbstractTypes = (schema: GraphQLSchema): void => {
       typeof value.__typename === 'string'
         ? value.__typename
         : undefined;
+  }
+};
+
+// Free texts. An author gets the text back as sent: a key its own merchant's, a buyer the shop's text
+// to them. For people at a console, operators and cabinet users, a card number in it is shown by its
+// last 4 digits. The message of a refusal is masked for everyone.
+
+/** Masked for everyone. */
+const refusals: ReadonlySet<string> = new Set(['Refused', 'FieldMistake']);
+
+const masking = new WeakSet<object>();
+
+/** Whether a field's resolver only masks what its object holds under the field's name. */
+const isFreeText = (field: object): boolean => masking.has(field);
+
+const maskFreeTexts = (schema: GraphQLSchema): void => {
+  for (const [typeName, fields] of Object.entries(freeTexts)) {
+    const type = schema.getType(typeName);
+    if (!isObjectType(type)) continue;
+    for (const name of Object.keys(fields)) {
+      const field = type.getFields()[name];
+      // A type of one subgraph may have fields of another.
+      if (!field) continue;
+      masking.add(field);
+      const resolve = field.resolve ?? defaultFieldResolver;
+      field.resolve = (source, args, context: SubgraphContext, info) => {
+        const text: unknown = resolve(source, args, context, info);
+        if (context.principal.kind !== 'operator' && !refusals.has(type.name)) return text;
+        return text instanceof Promise ? text.then(maskedDeeply) : maskedDeeply(text);
+      };
+    }
   }
 };
 

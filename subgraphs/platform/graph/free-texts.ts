@@ -1,12 +1,7 @@
 /**
- * Free texts in the graph. An author gets the text back as sent: a key its own merchant's, a buyer
- * the shop's text to them. For people at a console, operators and cabinet users, a card number in
- * it is shown by its last 4 digits. The message of a refusal is masked for everyone.
+ * Free texts in the graph, and what an erasure of personal data does with each. `build-subgraph`
+ * masks card numbers in them.
  */
-import { defaultFieldResolver, isObjectType, type GraphQLSchema } from 'graphql';
-import { maskedDeeply } from '../../rules/card.ts';
-import type { SubgraphContext } from './subgraph.ts';
-
 /**
  * Why an erasure of personal data skips a text: it is about something else, is not stored, or is
  * erased by other means.
@@ -118,30 +113,3 @@ export const erasedTexts: ReadonlyMap<string, readonly string[]> = Object.values
     if (table === undefined || column === undefined) return tables;
     return tables.set(table, [...(tables.get(table) ?? []), column]);
   }, new Map<string, readonly string[]>());
-
-/** Masked for everyone. */
-const refusals: ReadonlySet<string> = new Set(['Refused', 'FieldMistake']);
-
-const masking = new WeakSet<object>();
-
-/** Whether a field's resolver only masks what its object holds under the field's name. */
-export const isFreeText = (field: object): boolean => masking.has(field);
-
-export const maskFreeTexts = (schema: GraphQLSchema): void => {
-  for (const [typeName, fields] of Object.entries(freeTexts)) {
-    const type = schema.getType(typeName);
-    if (!isObjectType(type)) continue;
-    for (const name of Object.keys(fields)) {
-      const field = type.getFields()[name];
-      // A type of one subgraph may have fields of another.
-      if (!field) continue;
-      masking.add(field);
-      const resolve = field.resolve ?? defaultFieldResolver;
-      field.resolve = (source, args, context: SubgraphContext, info) => {
-        const text: unknown = resolve(source, args, context, info);
-        if (context.principal.kind !== 'operator' && !refusals.has(type.name)) return text;
-        return text instanceof Promise ? text.then(maskedDeeply) : maskedDeeply(text);
-      };
-    }
-  }
-};
