@@ -1,7 +1,11 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { Policies } from '../../subgraphs/platform/policies/policies.ts';
-import { blockValue, forbiddenWord, purposeSearch } from '../../subgraphs/rules/block.ts';
+import {
+  forbiddenWord,
+  Policies,
+  purposeSearch,
+} from '../../subgraphs/platform/policies/policies.ts';
+import { blockValue } from '../../subgraphs/rules/block.ts';
 import type { KeyPrincipal } from '../../subgraphs/platform/access/principal.ts';
 import { countStatements } from '../support/count-statements.ts';
 import { admin, holds, openHarness, operator, type Harness } from './harness.ts';

@@ -1,7 +1,8 @@
 /** A text's limit counts characters as people do: one outside of the basic plane is one. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { blockValue, forbiddenWord } from '../../subgraphs/rules/block.ts';
+import { forbiddenWord } from '../../subgraphs/platform/policies/policies.ts';
+import { blockValue } from '../../subgraphs/rules/block.ts';
 import { nameMistake } from '../../subgraphs/merchants/rules/merchant.ts';
 import { isRefusal, type Refusal } from '../../subgraphs/rules/refusal.ts';
 import { reasonMistake } from '../../subgraphs/merchants/policies/change-policy.ts';

@@ -25,8 +25,8 @@ import {
   type ForbiddenWord,
   BlockEntryEntity,
   ExchangeRateEntity,
+  forbiddenWord,
 } from '../../platform/policies/policies.ts';
-import { forbiddenWord } from '../../rules/block.ts';
 import { changeEntities, removing, type Acting } from '../../platform/database/audit.ts';
 import { RateEntity } from '../../ledger/entities.ts';
 import { BankRouteEntity } from '../../acquirers/entities.ts';

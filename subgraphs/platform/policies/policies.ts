@@ -8,7 +8,8 @@ import { raw, defineEntity, p, Type, type InferEntity } from '@mikro-orm/core';
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { setTimeout as wait } from 'node:timers/promises';
 import { run, type Runner, type Statement, type Row } from '../database/statement.ts';
-import { type BlockKind, blockValue, purposeSearch } from '../../rules/block.ts';
+import { type BlockKind, blockValue } from '../../rules/block.ts';
+import { charactersOf, isPlainText } from '../../rules/refusal.ts';
 import type { Bus } from '../bus/bus.ts';
 import { type Keys, allKeys } from '../access/keys.ts';
 import { outsideOfLane } from '../access/lane.ts';
@@ -197,6 +198,45 @@ const readLists: Statement = {
       'rates', (select coalesce(json_agg(json_build_array(currency, usdt::text, (extract(epoch from since) * 1000)::int8) order by since desc), '[]')
         from (select *, row_number() over (partition by currency order by since desc) as position from exchange_rate) r where position <= ${rates_max})) end as lists
     from policy_version`,
+};
+
+// Forbidden purposes. Words that a `description` may not hold. A word is found as a whole word,
+// whatever its case, in any script; a `*` at its end stands for any ending, since Russian words
+// change theirs.
+
+/**
+ * Both sides of a comparison in one spelling: compatible forms of a letter are one, ё is е, as most
+ * people write it, and invisible characters do not part a word.
+ */
+const folded = (text: string): string =>
+  text
+    .normalize('NFKC')
+    .replaceAll(/\p{Cf}/gu, '')
+    .toLowerCase()
+    .replaceAll('ё', 'е')
+    .replaceAll(/\s+/g, ' ');
+
+/** A word as the list keeps it; null without a letter or digit, or with a `*` before its end. */
+export const forbiddenWord = (text: string): string | null => {
+  const word = folded(text).trim();
+  return isPlainText(word) && charactersOf(word) <= 200 && /^[^*]*[\p{L}\p{N}][^*]*\*?$/u.test(word)
+    ? word
+    : null;
+};
+
+const pattern = (word: string): string =>
+  word.endsWith('*') ? `${RegExp.escape(word.slice(0, -1))}[\\p{L}\\p{N}]*` : RegExp.escape(word);
+
+/**
+ * Makes the search for any of the words: it gives the part of a text that is forbidden, or null.
+ */
+export const purposeSearch = (words: readonly string[]): ((text: string) => string | null) => {
+  if (words.length === 0) return () => null;
+  const any = new RegExp(
+    `(?<![\\p{L}\\p{N}])(?:${words.map(pattern).join('|')})(?![\\p{L}\\p{N}])`,
+    'u',
+  );
+  return (text) => any.exec(folded(text))?.[0] ?? null;
 };
 
 const listsOf = ({ words, rates: rows }: Rows, blocks: BlockLists): PolicyLists => {
