@@ -38,9 +38,8 @@ import {
   currentSpan,
   spanned,
 } from '../subgraphs/platform/tracing/telemetry.ts';
-import { compileOperation, fetchesOf } from './compile/compiled-operation.ts';
+import { compileOperation, fetchDocument, fetchesOf } from './compile/compiled-operation.ts';
 import { executeRenamed, keyFieldNames, openAliasRenamer } from './compile/key-aliases.ts';
-import { fetchDocument } from './compile/plan-steps.ts';
 import { plannerOf, type DocumentPlanner } from './graphql/plan-documents.ts';
 import {
   type ExecuteGraphRequest,
