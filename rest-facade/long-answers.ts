@@ -9,8 +9,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { openNamedQuota } from '../gateway/callers/limits.ts';
 import type { ExportLedgerQuery } from '../schema/generated/operations.ts';
 import type { ledgerEntryJson } from '../schema/wire.ts';
-import type { Outcome } from './routes/route.ts';
-import type { AnyRequest } from './read-request.ts';
+import type { AnyRequest, Outcome } from './routes/route.ts';
 import { rateLimited, type Refusal, sendRefusal } from './refusal-http.ts';
 
 /**

@@ -34,7 +34,6 @@ import {
   openLongAnswers,
 } from './long-answers.ts';
 import { type ContractOperation, namesOf, readContract, type Contract } from './read-contract.ts';
-import { bodyScopeOf, compileRequest, lacksScope, type AnyRequest, idOf } from './read-request.ts';
 import {
   isErrorCode,
   refuse,
@@ -44,7 +43,15 @@ import {
   rateExceeded,
 } from './refusal-http.ts';
 import { ledgerFilePart } from './routes/payouts.ts';
-import type { Outcome, Route } from './routes/route.ts';
+import {
+  bodyScopeOf,
+  compileRequest,
+  idOf,
+  lacksScope,
+  type AnyRequest,
+  type Outcome,
+  type Route,
+} from './routes/route.ts';
 import type { ApiKeyHolder } from '../gateway/callers/caller.ts';
 import { takeBankCallbacks, type BankCallbackDeps } from './bank-callback.ts';
 import { routes } from './routes.ts';

@@ -100,7 +100,7 @@ const came = (value: unknown, secret: boolean): string => {
       : `a string of ${Array.from(value).length} characters`;
   if (typeof value === 'boolean') return String(value);
   if (secret) return 'a number';
-  // A symbol is a number that is not written as a safe integer (read-request.ts).
+  // A symbol is a number that is not written as a safe integer (`readBody`).
   if (typeof value === 'symbol') return number(value.description ?? '');
   return typeof value === 'number' ? number(String(value)) : typeof value;
 };

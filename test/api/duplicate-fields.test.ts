@@ -1,8 +1,7 @@
 import { after, before, describe, test } from 'node:test';
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
-import { duplicateField } from '../../gateway/graphql/raw-body.ts';
-import { readBody } from '../../rest-facade/read-request.ts';
+import { duplicateField, readBody } from '../../gateway/graphql/raw-body.ts';
 import { isLong, size } from '../support/size.ts';
 import { openSmallEdge, type SmallEdge } from './small-edge.ts';
 
