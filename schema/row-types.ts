@@ -35,7 +35,7 @@ export const rowTypes: Record<SubgraphName, Record<string, string>> = {
       RefundConnection: 'RefundPage',
     }),
     ...rows('payments/entities.ts', { PaymentLink: 'PaymentLink' }),
-    ...rows('payments/checkout/shown-payments.ts', { Checkout: 'CheckoutPage' }),
+    ...rows('payments/checkout/page-openings.ts', { Checkout: 'CheckoutPage' }),
     ...rows('payments/entities.ts', { Receipt: 'Receipt' }),
     ...rows('payments/receipts/store-receipts.ts', { ReceiptConnection: 'ReceiptPage' }),
   },

@@ -16,7 +16,7 @@ import type { SubgraphExecutor } from './platform/graph/subgraph.ts';
 import { buildSubgraph } from './platform/graph/build-subgraph.ts';
 import type { Logger } from './platform/tracing/telemetry.ts';
 import { merchantsSubgraph, type MerchantsDeps } from './merchants/resolvers.ts';
-import type { PageOpenings } from './payments/checkout/shown-payments.ts';
+import type { PageOpenings } from './payments/checkout/page-openings.ts';
 import { openQuestions } from './payments/jobs.ts';
 import { paymentsSubgraph } from './payments/resolvers.ts';
 import { sendPayoutsJob } from './payouts/send-payouts.ts';

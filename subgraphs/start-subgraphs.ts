@@ -26,7 +26,7 @@ import { Deliverer } from './merchants/webhooks/deliverer.ts';
 import { backgroundJobs, consumeRecurringPayments, wakeableJobs } from './background-jobs.ts';
 import { entities } from './entities.ts';
 import { openSubgraph, type SubgraphsDeps } from './open-subgraphs.ts';
-import { openPageOpenings } from './payments/checkout/shown-payments.ts';
+import { openPageOpenings } from './payments/checkout/page-openings.ts';
 import type { ProcessConfig } from './read-config.ts';
 import type { Bank } from './acquirers/bank.ts';
 import { openCallRecorder } from './acquirers/calls.ts';

@@ -3,7 +3,7 @@ import type { GraphQLResolveInfo, GraphQLScalarType, GraphQLScalarTypeConfig } f
 import type { Payment as PaymentRow, RecurringPayment as RecurringPaymentRow, Refund as RefundRow, RefundDraft as RefundDraftRow, PaymentLink as PaymentLinkRow, Receipt as ReceiptRow } from '../../subgraphs/payments/entities.ts';
 import type { RefundDraftPage as RefundDraftPageRow } from '../../subgraphs/payments/refund-drafts/create-draft.ts';
 import type { PaymentPage as PaymentPageRow, RefundPage as RefundPageRow } from '../../subgraphs/payments/find-payments.ts';
-import type { CheckoutPage as CheckoutPageRow } from '../../subgraphs/payments/checkout/shown-payments.ts';
+import type { CheckoutPage as CheckoutPageRow } from '../../subgraphs/payments/checkout/page-openings.ts';
 import type { ReceiptPage as ReceiptPageRow } from '../../subgraphs/payments/receipts/store-receipts.ts';
 import type { SubgraphContext } from '../../subgraphs/platform/graph/subgraph.ts';
 export type Maybe<T> = T | null;

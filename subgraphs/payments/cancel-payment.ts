@@ -10,7 +10,7 @@ import { writeEntry } from '../platform/database/audit.ts';
 import type { Database } from '../platform/database/orm.ts';
 import { inTransaction } from '../platform/database/statement.ts';
 import { isRefusal, refuse, type Refusal } from '../rules/refusal.ts';
-import { actingOf, isOfCaller, type PaymentCaller } from './caller.ts';
+import { actingOf, isOfCaller, type PaymentCaller } from './parts.ts';
 import { changePayment, type Decision, statusChange } from './change-payment.ts';
 import type { Payment } from './entities.ts';
 import { lockPayment, storeLocked } from './lock-payment.ts';

@@ -39,7 +39,7 @@ import {
 } from './rules/create.ts';
 import type { PaymentMethod } from './rules/payment.ts';
 import { type Payment, PaymentEntity } from './entities.ts';
-import type { SellingShop } from './caller.ts';
+import type { SellingShop } from './parts.ts';
 import { findPayment, type RatedPayment } from './store-payment.ts';
 import { ReceiptTermsEntity, type NewTerms } from '../acquirers/entities.ts';
 import { batched } from '../platform/database/batch-calls.ts';

@@ -22,7 +22,13 @@ import { isRefusal, refuse } from '../rules/refusal.ts';
 import { askBank } from './bank-answers/ask-bank.ts';
 import { openRefresh } from './bank-answers/refresh-payment.ts';
 import { checkoutMutations, checkoutFields, checkoutQueries } from './checkout/resolvers.ts';
-import { openShownPayments } from './checkout/shown-payments.ts';
+import {
+  openShownPayments,
+  callerOf,
+  sellerOf,
+  type PaymentsDeps,
+  type ReadingDeps,
+} from './parts.ts';
 import { capturePayment } from './holds/capture-payment.ts';
 import { madeThrough } from './links/store-link.ts';
 import { linkFields, linkMutations, linkQueries } from './links/resolvers.ts';
@@ -48,7 +54,6 @@ import { refundFields, refundMutations, refundQueries } from './refunds/resolver
 import { capturableOf, capturedOf, mayHaveRefunds, netOf } from './rules/amounts.ts';
 import { sendRefund } from './refunds/send-refund.ts';
 import { consoleMetadata, isLateSuccess } from './rules/payment.ts';
-import { callerOf, sellerOf } from './caller.ts';
 import { cancelOrRelease } from './cancel-payment.ts';
 import { createPayment } from './create-payment.ts';
 import type { Payment, Refund } from './entities.ts';
@@ -60,7 +65,6 @@ import {
   refundedInPart,
   rowsOfPayment,
 } from './find-payments.ts';
-import type { PaymentsDeps, ReadingDeps } from './parts.ts';
 import { searchPayments } from './search-payments.ts';
 import { findRefunds } from './store-payment.ts';
 

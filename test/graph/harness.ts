@@ -23,7 +23,7 @@ import { openSubgraph, type SubgraphsDeps } from '../../subgraphs/open-subgraphs
 import { countStatements } from '../support/count-statements.ts';
 import { startTestDatabase } from '../support/database.ts';
 import { testCustomers } from '../support/customers.ts';
-import { openPageOpenings } from '../../subgraphs/payments/checkout/shown-payments.ts';
+import { openPageOpenings } from '../../subgraphs/payments/checkout/page-openings.ts';
 
 export const log = openLog(
   { logLevel: process.env['TEST_LOG'] === 'debug' ? 'debug' : 'silent' },

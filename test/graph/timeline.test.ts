@@ -15,7 +15,7 @@ import {
 } from '../../subgraphs/platform/access/principal.ts';
 import { applyBankAnswer } from '../../subgraphs/payments/bank-answers/apply-bank-answer.ts';
 import { openSession } from '../../subgraphs/payments/checkout/open-session.ts';
-import { openPageOpenings } from '../../subgraphs/payments/checkout/shown-payments.ts';
+import { openPageOpenings } from '../../subgraphs/payments/checkout/page-openings.ts';
 import { recordPayment } from '../../subgraphs/payments/create-payment.ts';
 import { granted } from '../support/granted.ts';
 import { openGraphHarness } from './harness.ts';

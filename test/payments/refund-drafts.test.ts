@@ -11,7 +11,7 @@ import { isRefusal } from '../../subgraphs/rules/refusal.ts';
 import type { KeyPrincipal, Role } from '../../subgraphs/platform/access/principal.ts';
 import { limitSupportRefunds } from '../../subgraphs/merchants/change-merchant.ts';
 import { erasePersonalData } from '../../subgraphs/merchants/erasure/erase-personal-data.ts';
-import type { PersonCaller } from '../../subgraphs/payments/caller.ts';
+import type { PersonCaller } from '../../subgraphs/payments/parts.ts';
 import { approveRefundDraft } from '../../subgraphs/payments/refund-drafts/approve-draft.ts';
 import {
   createRefundDraft,

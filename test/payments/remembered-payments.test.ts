@@ -10,7 +10,7 @@ import { noPolicies } from '../support/no-policies.ts';
 import type { KeyPrincipal } from '../../subgraphs/platform/access/principal.ts';
 import { confirmSimulator } from '../../subgraphs/payments/checkout/prepare-checkout.ts';
 import { openSession } from '../../subgraphs/payments/checkout/open-session.ts';
-import { openShownPayments } from '../../subgraphs/payments/checkout/shown-payments.ts';
+import { openShownPayments } from '../../subgraphs/payments/parts.ts';
 import { recordPayment } from '../../subgraphs/payments/create-payment.ts';
 import type { Payment } from '../../subgraphs/payments/entities.ts';
 import { expirePayments } from '../../subgraphs/payments/expire-payments.ts';

@@ -19,10 +19,8 @@ import { pageOfLedger } from '../../subgraphs/merchants/ledger/read-ledger.ts';
 import { askBank } from '../../subgraphs/payments/bank-answers/ask-bank.ts';
 import { confirmSimulator } from '../../subgraphs/payments/checkout/prepare-checkout.ts';
 import { openSession } from '../../subgraphs/payments/checkout/open-session.ts';
-import {
-  openShownPayments,
-  openPageOpenings,
-} from '../../subgraphs/payments/checkout/shown-payments.ts';
+import { openPageOpenings } from '../../subgraphs/payments/checkout/page-openings.ts';
+import { openShownPayments } from '../../subgraphs/payments/parts.ts';
 import { paymentsSubgraph } from '../../subgraphs/payments/resolvers.ts';
 import { openPayments } from '../../subgraphs/recurring/ask-payments.ts';
 import { createToken } from '../../subgraphs/recurring/tokens/bind-token.ts';

@@ -23,7 +23,7 @@ import { openSession } from './open-session.ts';
 import { lazily } from '../../platform/graph/lazily.ts';
 import { pageAddress } from '../../platform/access/keys.ts';
 import { buyerMethod, pageMethod } from '../rules/create.ts';
-import type { CheckoutPage } from './shown-payments.ts';
+import type { CheckoutPage } from './page-openings.ts';
 import type { Bank } from '../../acquirers/bank.ts';
 import type { Banks } from '../../acquirers/route.ts';
 import { minorUnits } from '../../rules/money.ts';

@@ -19,7 +19,7 @@ import { newRowId, inTransaction } from '../../platform/database/statement.ts';
 import { receiptCurrencyMistake, sumMistake } from '../../rules/receipt.ts';
 import { isRefusal, refuse, type Refusal } from '../../rules/refusal.ts';
 import { isUuid } from '../../rules/ids.ts';
-import { actingOf, isOfCaller, type PaymentCaller } from '../caller.ts';
+import { actingOf, isOfCaller, type PaymentCaller } from '../parts.ts';
 import type { Payment } from '../entities.ts';
 import { loadPayments } from '../find-payments.ts';
 import { lockPayment, storeLocked } from '../lock-payment.ts';

@@ -7,9 +7,8 @@ import { givenReceipt, insertTerms, termsRow } from '../../acquirers/receipt-ter
 import { shownTerms, receiptCurrencyMistake, sumMistake } from '../../rules/receipt.ts';
 import { isRefusal, type Refusal } from '../../rules/refusal.ts';
 import { policyRefusal, type PaymentRequest, servingBank } from '../create-payment.ts';
-import type { PaymentsDeps } from '../parts.ts';
+import type { PaymentsDeps, SellingShop } from '../parts.ts';
 import { paymentDefaults } from '../rules/create.ts';
-import type { SellingShop } from '../caller.ts';
 import { PaymentLinkEntity, type PaymentLink } from '../entities.ts';
 import {
   addressOf,

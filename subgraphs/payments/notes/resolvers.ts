@@ -3,9 +3,8 @@ import type pg from 'pg';
 import type { MutationResolvers } from '../../../schema/generated/payments.ts';
 import { isRefusal, refuse, type Refusal, textMistake } from '../../rules/refusal.ts';
 import { refusal } from '../../platform/access/access.ts';
-import { callerOf, type PersonCaller } from '../caller.ts';
+import { callerOf, type PersonCaller, type PaymentsDeps } from '../parts.ts';
 import { type PaymentNote, PaymentNoteEntity } from '../entities.ts';
-import type { PaymentsDeps } from '../parts.ts';
 import { note_max_chars } from '../../../schema/limits.ts';
 import { writeEntry, type Acting, type AuditedAction } from '../../platform/database/audit.ts';
 import {

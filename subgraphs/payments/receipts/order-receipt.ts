@@ -17,7 +17,7 @@ import { newRowId, inTransaction } from '../../platform/database/statement.ts';
 import { isUuid } from '../../rules/ids.ts';
 import { receiptDelay_ms, shownTerms, sumMistake } from '../../rules/receipt.ts';
 import { isRefusal, refuse, type Refusal } from '../../rules/refusal.ts';
-import { actingOf, isOfCaller, type PaymentCaller } from '../caller.ts';
+import { actingOf, isOfCaller, type PaymentCaller } from '../parts.ts';
 import { ReceiptEntity, type Receipt, type Payment } from '../entities.ts';
 import { capturedOf } from '../rules/amounts.ts';
 import { lockPayment } from '../lock-payment.ts';

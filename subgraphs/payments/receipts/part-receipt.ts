@@ -3,9 +3,8 @@ import { openReadTerms, givenReceipt, type GivenReceipt } from '../../acquirers/
 import type { Runner } from '../../platform/database/statement.ts';
 import { receiptMistake, type ReceiptInput } from '../../rules/receipt.ts';
 import { type Refusal, refuse } from '../../rules/refusal.ts';
-import { type PaymentCaller, isOfCaller, shopDemand } from '../caller.ts';
+import { type PaymentCaller, isOfCaller, shopDemand, type PaymentsDeps } from '../parts.ts';
 import { loadPayments } from '../find-payments.ts';
-import type { PaymentsDeps } from '../parts.ts';
 import { termsOf, type Receipted } from './rules.ts';
 
 /** What the caller's shop demands: a key brings it along, for a person the shop is read. */

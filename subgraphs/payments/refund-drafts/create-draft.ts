@@ -15,7 +15,7 @@ import type { ListedPage } from '../../platform/database/lists.ts';
 import { newRowId, propertyNames } from '../../platform/database/statement.ts';
 import { openDraftStore, proposedBy } from '../../platform/drafts/drafts.ts';
 import { isRefusal, refuse, type Refusal, textMistake } from '../../rules/refusal.ts';
-import type { PersonCaller } from '../caller.ts';
+import type { PersonCaller } from '../parts.ts';
 import { type RefundDraft, RefundDraftEntity } from '../entities.ts';
 import { lockPayment } from '../lock-payment.ts';
 import { agreedRefund } from '../refunds/refund-payment.ts';

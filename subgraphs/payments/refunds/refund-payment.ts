@@ -42,7 +42,7 @@ import {
   metadataMistakes,
   textMistake,
 } from '../../rules/refusal.ts';
-import { actingOf, isOfCaller, type PaymentCaller, type PersonCaller } from '../caller.ts';
+import { actingOf, isOfCaller, type PaymentCaller, type PersonCaller } from '../parts.ts';
 import type { Refund } from '../entities.ts';
 import { loadRefunds } from '../find-payments.ts';
 import { lockFreePayments, lockPayment, storeLocked, type LockedPayment } from '../lock-payment.ts';

@@ -1,7 +1,6 @@
 /**
- * The payments that this process created or showed last, so that what the buyer does next needs no
- * read of the row: the statement that writes a change proves that the payment, and the rate of its
- * fee, are still as they are remembered.
+ * Notes that a buyer has opened a payment's page, beside the page and in no statement of its own. A
+ * preview that a messenger makes of the address counts as an opening.
  */
 import { LRUCache } from 'lru-cache';
 import { Counter } from 'prom-client';
@@ -11,17 +10,7 @@ import type { Seller } from '../../platform/database/find-seller.ts';
 import type { Runner } from '../../platform/database/statement.ts';
 import { metrics } from '../../platform/tracing/telemetry.ts';
 import type { Payment } from '../entities.ts';
-import type { RatedPayment, PaymentKey } from '../store-payment.ts';
-
-/** Payments of buyers that pay at the same time, and shops with a method. */
-const remembered_max = 2_000;
-
-export interface ShownPayments {
-  /** The payment as it was last known here, with the rate that was last read for its like. */
-  readonly find: (paymentId: string) => RatedPayment | undefined;
-  /** Remembers a payment as it is now; `rateBps` null: its rate was not read. */
-  readonly keep: (rated: RatedPayment) => void;
-}
+import type { PaymentKey } from '../store-payment.ts';
 
 /** A page, with what those of its fields are read by that are read only where asked for. */
 export interface CheckoutPage {
@@ -30,32 +19,6 @@ export interface CheckoutPage {
   readonly shopSite: string | null;
   readonly seller: () => Promise<Seller>;
 }
-
-const rateName = ({ shopId, method }: Payment): string => `${shopId}/${method}`;
-
-/** Opens the memory of one process. */
-export const openShownPayments = (): ShownPayments => {
-  const payments = new LRUCache<string, RatedPayment>({ max: remembered_max });
-  const rates = new LRUCache<string, number>({ max: remembered_max });
-  return {
-    find: (paymentId) => {
-      const known = payments.get(paymentId);
-      return (
-        known && {
-          ...known,
-          rateBps: known.rateBps ?? rates.get(rateName(known.payment)) ?? null,
-        }
-      );
-    },
-    keep: (rated) => {
-      payments.set(rated.payment.id, rated);
-      if (rated.rateBps !== null) rates.set(rateName(rated.payment), rated.rateBps);
-    },
-  };
-};
-
-// Notes that a buyer has opened a payment's page, beside the page and in no statement of its own. A
-// preview that a messenger makes of the address counts as an opening.
 
 /** Payments whose opening this process has noted; one that fell out is noted again. */
 const openings_max = 10_000;
