@@ -224,9 +224,9 @@ const prepareNamedOperations = ({ apiSchema, executors, log, plans }: NamedOpera
 /** Runs an operation in a span of its own; the first run prepares it. */
 const traced = (name: string, prepare: () => PreparedDocument): PreparedDocument => {
   const start = { kind: 'internal', name: `operation ${name}` } as const;
-  const prepared = lazily(prepare);
+  let prepared: PreparedDocument | null = null;
   return (variables, call) => {
-    const run = prepared();
+    const run = (prepared ??= prepare());
     return currentSpan() ? spanned(start, () => run(variables, call)) : run(variables, call);
   };
 };

@@ -9,7 +9,11 @@ import { LRUCache } from 'lru-cache';
 import type { Bus } from '../../subgraphs/platform/bus/bus.ts';
 import { refuse, type Refusal, isRefusal } from '../../subgraphs/rules/refusal.ts';
 import type { Logger } from '../../subgraphs/platform/tracing/telemetry.ts';
-import { scopes, type Scope } from '../../subgraphs/platform/access/principal.ts';
+import {
+  scopes,
+  type KeyPrincipal,
+  type Scope,
+} from '../../subgraphs/platform/access/principal.ts';
 import { type AddressOf, headerValues } from '../../subgraphs/platform/access/caller-address.ts';
 import {
   type ApiKeyHolder,
@@ -30,7 +34,6 @@ import {
 } from './caller.ts';
 import type { Supergraph } from '../supergraph.ts';
 import type { Keys } from '../../subgraphs/platform/access/keys.ts';
-import { lazilyOf } from '../../subgraphs/platform/graph/lazily.ts';
 
 /*
  * Long-lived connections outlive the check of their key or token. It is repeated when the
@@ -66,7 +69,7 @@ type WatchKey = (
 /** Opens the watch over the keys and tokens of connections. */
 const openKeyWatch = (
   { ofHeader, checkRequest }: Pick<Authenticator, 'ofHeader' | 'checkRequest'>,
-  holders: KeyHolders,
+  holders: Pick<KeyHolders<ApiKeyHolder>, 'onChange'>,
 ): { readonly watch: WatchKey; readonly close: () => void } => {
   const connections = new Set<Watched>();
   holders.onChange((changed) => {
@@ -338,31 +341,32 @@ const readOperatorToken = (operatorToken: string | null): DigestReader => {
 const keyForm = /^sk_(test|live)_[A-Za-z0-9]{6}_[A-Za-z0-9_-]{1,256}$/;
 
 const readMerchantKey =
-  (holders: KeyHolders): DigestReader =>
+  (holders: KeyHolders<KnownHolder>): DigestReader =>
   (bearer, digest) =>
     keyForm.test(bearer) ? admitHolder(holders, digest) : null;
 
 const admitHolder = async (
-  holders: KeyHolders,
+  holders: KeyHolders<KnownHolder>,
   digest: string,
 ): Promise<Authenticated | Refusal> => {
   const holder = await holders.find(digest);
-  return holder ? authenticatedAs(holder) : unauthorized;
+  return holder ? { principal: holder.principal, holder } : unauthorized;
 };
 
-/** Made once for each cached holder, which serves many requests. */
-const authenticatedAs = lazilyOf((holder: ApiKeyHolder): Authenticated => {
+/** A cached holder, with the principal that its requests have. */
+interface KnownHolder extends ApiKeyHolder {
+  readonly principal: KeyPrincipal;
+}
+
+const principalOf = (holder: ApiKeyHolder): KeyPrincipal => {
   const { keyId, merchantId, shopId, mode } = holder;
   const granted = holder.scopes.filter((scope): scope is Scope =>
     scopes.some((known) => known === scope),
   );
   const principal = { kind: 'key', keyId, merchantId, shopId, mode, scopes: granted } as const;
   // Most shops have no cash register: their principals say nothing of it.
-  return {
-    principal: holder.receiptsRequired ? { ...principal, receiptsRequired: true } : principal,
-    holder,
-  };
-});
+  return holder.receiptsRequired ? { ...principal, receiptsRequired: true } : principal;
+};
 
 const reportKeyUse = (
   supergraph: Pick<Supergraph, 'operation'>,
@@ -373,8 +377,10 @@ const reportKeyUse = (
 
 const findHolder = (
   supergraph: Pick<Supergraph, 'operation'>,
-): ((digest: string) => Promise<ApiKeyHolder | null>) => {
+): ((digest: string) => Promise<KnownHolder | null>) => {
   const operation = supergraph.operation('FindApiKeyHolder');
-  return async (digest) =>
-    dataOf(await operation.run({ digest }, edgeCall('gateway'))).apiKeyHolder;
+  return async (digest) => {
+    const { apiKeyHolder: holder } = dataOf(await operation.run({ digest }, edgeCall('gateway')));
+    return holder && { ...holder, principal: principalOf(holder) };
+  };
 };

@@ -73,24 +73,31 @@ export interface WatchedConnection {
   readonly arrivedAt_ms: number;
 }
 
-interface KeyHoldersDeps {
+interface KeyHoldersDeps<Holder> {
   /**
    * Looks up the key with this digest in the merchants subgraph; null when it is unknown or
    * revoked.
    */
-  readonly find: (digest: string) => Promise<ApiKeyHolder | null>;
+  readonly find: (digest: string) => Promise<Holder | null>;
   readonly bus: Bus;
   /** A monotonic clock in milliseconds. */
   readonly now_ms?: () => number;
 }
 
-/** Opens the cache. Concurrent lookups of one key are a single lookup. */
-export const openKeyHolders = ({ find, bus, now_ms = () => performance.now() }: KeyHoldersDeps) => {
-  const known = new LRUCache<string, { readonly holder: ApiKeyHolder; readonly until_ms: number }>({
+/**
+ * Opens the cache; `find` may add to a holder what follows from it. Concurrent lookups of one key
+ * are a single lookup.
+ */
+export const openKeyHolders = <Holder extends ApiKeyHolder>({
+  find,
+  bus,
+  now_ms = () => performance.now(),
+}: KeyHoldersDeps<Holder>) => {
+  const known = new LRUCache<string, { readonly holder: Holder; readonly until_ms: number }>({
     max: knownKeys_max,
   });
   const unknown = new LRUCache<string, number>({ max: unknownKeys_max });
-  const pending = new Map<string, Promise<ApiKeyHolder | null>>();
+  const pending = new Map<string, Promise<Holder | null>>();
   /** Of each lookup in flight, the merchants that have changed since it began. */
   const changedSince = new Set<Set<string>>();
   const listeners = new Set<(merchantId: string) => void>();
@@ -108,7 +115,7 @@ export const openKeyHolders = ({ find, bus, now_ms = () => performance.now() }: 
     for (const changed of listeners) changed(merchantId);
   });
 
-  const keep = (digest: string, holder: ApiKeyHolder | null): void => {
+  const keep = (digest: string, holder: Holder | null): void => {
     const left_ms = Math.min(knownKey_ms, holder?.expiresInMs ?? knownKey_ms);
     if (holder) known.set(digest, { holder, until_ms: now_ms() + left_ms });
     else {
@@ -117,7 +124,7 @@ export const openKeyHolders = ({ find, bus, now_ms = () => performance.now() }: 
     }
   };
 
-  const findOnce = (digest: string): Promise<ApiKeyHolder | null> => {
+  const findOnce = (digest: string): Promise<Holder | null> => {
     const changed = new Set<string>();
     changedSince.add(changed);
     const answer = find(digest).then((holder) => {
@@ -138,7 +145,7 @@ export const openKeyHolders = ({ find, bus, now_ms = () => performance.now() }: 
      * The holder of the key with this SHA-256 (hex); null when there is none. Rejects when the
      * lookup fails.
      */
-    find: async (digest: string): Promise<ApiKeyHolder | null> => {
+    find: async (digest: string): Promise<Holder | null> => {
       const cached = known.get(digest);
       if (cached && cached.until_ms > now_ms()) return cached.holder;
       if ((unknown.get(digest) ?? 0) > now_ms()) return null;
@@ -154,7 +161,7 @@ export const openKeyHolders = ({ find, bus, now_ms = () => performance.now() }: 
     close: unsubscribe,
   };
 };
-export type KeyHolders = ReturnType<typeof openKeyHolders>;
+export type KeyHolders<Holder extends ApiKeyHolder> = ReturnType<typeof openKeyHolders<Holder>>;
 
 /* What the edge asks the subgraphs on its own behalf. */
 
