@@ -151,14 +151,11 @@ export const objectWords = {
     },
     empty: ['No webhooks yet', 'Вебхуков ещё нет'],
     emptyText: [
-      'The shop’s events are posted to its endpoints, which stand above.',
+      'The shop’s events are posted to its endpoints, which are listed above.',
       'События магазина приходят на адреса, которые указаны выше.',
     ],
     none: ['No webhook has this status', 'С таким статусом вебхуков нет'],
-    noneFailed: [
-      'No webhook has failed for good; those on their way stand with their merchant',
-      'Окончательно не доставленных нет; те, что в пути, видны у своего мерчанта',
-    ],
+    noneFailed: ['No webhook has failed for good', 'Окончательно не доставленных вебхуков нет'],
     resend: ['Resend', 'Отправить ещё раз'],
     resent: ['It is being resent.', 'Отправляем ещё раз.'],
     resendText: [
@@ -167,8 +164,8 @@ export const objectWords = {
     ],
     noAttempts: ['None yet', 'Ещё не было'],
     chooseMerchant: [
-      'Choose a merchant above to see webhooks that were delivered, too.',
-      'Выберите мерчанта сверху, чтобы видеть и доставленные вебхуки.',
+      'Webhooks that failed for good. Choose a merchant above to see all of its webhooks.',
+      'Вебхуки, которые не доставлены окончательно. Чтобы видеть все вебхуки мерчанта, выберите его сверху.',
     ],
   },
   alert: {
