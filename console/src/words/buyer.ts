@@ -25,7 +25,7 @@ interface MessageFacts {
 }
 
 const callBank = 'Call the bank that issued the card, or pay another way.';
-const checkCard = 'Begin the payment anew and check what you type of the card.';
+const checkCard = 'Start the payment again and check the card details.';
 const otherCard = 'Pay by another card or another way.';
 
 const inEnglish = {
@@ -43,7 +43,7 @@ const inEnglish = {
     failed: ({ amount, order, shop, at }) =>
       `The payment of ${amount} for order ${order} at ${shop} did not go through (${at}).`,
     expired: ({ amount, order, shop, at }) =>
-      `The time to pay ${amount} for order ${order} at ${shop} is over (${at}). If you still want the order, begin anew at the shop.`,
+      `The time to pay ${amount} for order ${order} at ${shop} is over (${at}). If you still want the order, start again at the shop.`,
     cancelled: ({ amount, order, shop, at }) =>
       `${shop} cancelled the payment of ${amount} for order ${order} (${at}). If you still want it, order at the shop again.`,
     refunded: ({ refunded, order, shop }) =>
@@ -58,8 +58,9 @@ const inEnglish = {
     incorrect_cvc: `The security code was mistyped. ${checkCard}`,
     transaction_not_permitted: `The card cannot pay this way. ${otherCard}`,
     country_not_supported: `Cards of this country are not accepted. ${otherCard}`,
-    authentication_failed: 'The payment was not confirmed. Begin anew and confirm it at your bank.',
-    session_expired: 'The payment was not finished in time. Begin anew at the shop.',
+    authentication_failed:
+      'The payment was not confirmed. Start again and confirm it at your bank.',
+    session_expired: 'The payment was not finished in time. Start again at the shop.',
     issuer_unavailable: 'The bank did not answer. Try again in a few minutes or pay another way.',
     processing_error: 'The bank could not process the payment. Try again in a few minutes.',
     method_unavailable: 'This way of paying does not work now. Pay another way.',

@@ -144,7 +144,7 @@ export const developerWords = sectionWords({
   ],
   clockMake: ['Add a test clock', 'Создать часы'],
   clockMakeText: [
-    'The clock begins now and stands. Test payments of this shop use it.',
+    'The clock starts at the current time and does not run by itself. Test payments of this shop use it.',
     'Часы начнутся с этого момента и будут остановлены. По ним идут тестовые платежи.',
   ],
   clockMade: ['The clock is there.', 'Часы созданы.'],
@@ -154,7 +154,7 @@ export const developerWords = sectionWords({
   clockOn: (at: string) => [`On its way to ${at}`, `Переводятся на ${at}`],
   clockNext: ['Scheduled on this clock', 'Запланировано по этим часам'],
   clockNothing: [
-    'Nothing waits for a moment: no charge, no expiry, no retry.',
+    'Nothing is scheduled: no charge, no expiry, no retry.',
     'Ничего не запланировано: ни списаний, ни сроков, ни повторов.',
   ],
   clockAdvance: ['Advance to here', 'Перевести сюда'],
@@ -252,7 +252,7 @@ export const readinessWords = sectionWords({
   failed: {
     name: ['A test payment was declined', 'Тестовый платёж отклонён'],
     hint: [
-      'Make one with a declined outcome: your program must meet it.',
+      'Make one with a declined outcome: your program must handle it.',
       'Создайте платёж с отказом: ваша программа должна его встретить.',
     ],
   },

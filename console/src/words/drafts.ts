@@ -143,7 +143,7 @@ export const draftWords = sectionWords({
       'Для таких выплат не настроен банк. Черновик ждёт.',
     ],
     method_unsupported: [
-      'The bank of this shop does not pay out so. The draft waits.',
+      'The bank of this shop makes no payouts of this kind. The draft waits.',
       'Банк этого магазина так не выплачивает. Черновик ждёт.',
     ],
     live_not_enabled: [
@@ -227,7 +227,7 @@ export const refundDraftWords = sectionWords({
       'Этот платёж больше нельзя вернуть. Предложение можно отклонить.',
     ],
     scope_required: [
-      'So much of a payment only an administrator refunds. The proposal waits.',
+      'Only an administrator may refund this much of a payment. The proposal waits.',
       'Столько от одного платежа возвращает только администратор. Предложение ждёт.',
     ],
     route_not_configured: [
@@ -301,7 +301,7 @@ export const manyDraftsWords = sectionWords({
 export const batchWords = sectionWords({
   title: ['Payouts from a file', 'Выплаты из файла'],
   text: [
-    'A CSV or XLSX file with a head line: amount, phone and bank, or account and BIK; name, INN and purpose if you have them. Each line becomes a draft, which another person approves.',
+    'A CSV or XLSX file with a header row: amount, phone and bank, or account and BIK; name, INN and purpose if you have them. Each line becomes a draft, which another person approves.',
     'Файл CSV или XLSX с заголовком: сумма, телефон и банк либо счёт и БИК; если есть — ФИО, ИНН и назначение. Каждая строка станет черновиком, который одобрит другой человек.',
   ],
   fileHint: [
@@ -314,10 +314,7 @@ export const batchWords = sectionWords({
     `The file has ${lines} lines: at most 1,000 are taken at once.`,
     `В файле строк: ${lines}. За один раз принимается не больше 1000.`,
   ],
-  noAmounts: [
-    'The head line has no column of amounts: “amount”.',
-    'В заголовке нет столбца «сумма».',
-  ],
+  noAmounts: ['The header row has no “amount” column.', 'В заголовке нет столбца «сумма».'],
   noLines: ['There are no lines below the head.', 'Под заголовком нет строк.'],
   line: ['Line', 'Строка'],
   state: ['Check', 'Проверка'],

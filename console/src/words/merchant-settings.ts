@@ -6,7 +6,7 @@ export const settingsWords = sectionWords({
   support: ['Support refunds by itself', 'Поддержка возвращает сама'],
   supportSet: ['Limit refunds by support', 'Предел возвратов поддержки'],
   supportText: [
-    'Up to this amount of a payment, in total, support refunds by itself. More it proposes, and finance approves. With 0 it proposes every refund.',
+    'Support can refund up to this amount of a payment in total. It proposes larger refunds, and finance approves them. With 0, support proposes every refund.',
     'До этой суммы с одного платежа поддержка возвращает сама. Больше она предлагает, а одобряют финансы. При 0 она предлагает каждый возврат.',
   ],
   supportHint: ['At most, of one payment', 'Не больше, с одного платежа'],
@@ -72,7 +72,7 @@ export const settingsWords = sectionWords({
   ],
   edit: ['Edit', 'Изменить'],
   editText: [
-    'It holds for webhooks that are on their way, too.',
+    'It applies to webhooks on their way, too.',
     'Действует и для вебхуков, которые уже в пути.',
   ],
   events: ['Events', 'События'],
@@ -104,7 +104,7 @@ export const settingsWords = sectionWords({
     legacy: ['legacy: body alone, without time', 'legacy: только тело, без времени'],
   },
   schemeHint: [
-    'Change it together with the code that verifies: the next attempt is signed so.',
+    'Change it together with the code that verifies signatures: the next attempt is signed in the new format.',
     'Меняйте вместе с кодом проверки: следующая попытка подписывается уже так.',
   ],
   schemeLegacy: [

@@ -103,7 +103,7 @@ export const policyWords = sectionWords({
   ],
   rateAdd: ['Set a fee', 'Задать комиссию'],
   rateText: [
-    'It holds for what succeeds from now on. Payments that have succeeded keep theirs.',
+    'It applies to what succeeds from now on. Payments that have succeeded keep theirs.',
     'Действует для того, что завершится с этого момента. Прошлые платежи сохранят свою.',
   ],
   blockAdd: ['Block', 'Заблокировать'],
@@ -119,7 +119,7 @@ export const policyWords = sectionWords({
   wordAdd: ['Forbid a word', 'Запретить слово'],
   word: ['Word', 'Слово'],
   wordHint: [
-    'Without regard to case; * at the end matches any ending',
+    'Case is ignored; * at the end matches any ending',
     'Регистр не важен; * в конце заменяет любое окончание',
   ],
   wordText: [
@@ -142,12 +142,12 @@ export const policyWords = sectionWords({
     'Пусто: с этого момента. Иначе момент в будущем, в вашем часовом поясе',
   ],
   fromText: (at: string) => [
-    `It holds for what succeeds from ${at} on. Until then it can be replaced.`,
+    `It applies to what succeeds from ${at} on. Until then it can be replaced.`,
     `Действует для операций, которые завершатся успехом с ${at}. До этого её можно заменить.`,
   ],
   exchangeAdd: ['Set an exchange rate', 'Задать курс'],
   exchangeText: [
-    'New payments get their worth by it. Earlier ones keep theirs.',
+    'New payments are converted at this rate. Earlier ones keep theirs.',
     'По нему оцениваются новые платежи. Прежние сохранят свою оценку.',
   ],
   done: ['It is in force.', 'Действует.'],
@@ -164,7 +164,7 @@ export const policyWords = sectionWords({
     'Своих счетов нет: мерчанта обслуживает счёт сервиса',
   ],
   ratesEmpty: [
-    'No fees of its own: the ones for all merchants hold',
+    'No fees of its own: those for all merchants apply',
     'Своих комиссий нет: действуют общие',
   ],
   ratesEmptyAll: [
@@ -174,7 +174,7 @@ export const policyWords = sectionWords({
   blocksEmpty: ['Nothing is blocked', 'Ничего не заблокировано'],
   exchangeEmpty: ['No exchange rates are set', 'Курсы не заданы'],
   ofAll: [
-    'These hold for all merchants. Choose a merchant above to see its own.',
+    'These apply to all merchants. Choose a merchant above to see its own.',
     'Это действует для всех мерчантов. Выберите мерчанта сверху, чтобы видеть его собственное.',
   ],
   liveOn: ['Switch live mode on', 'Включить боевой режим'],

@@ -101,7 +101,7 @@ export const reconciliationWords = sectionWords({
   } satisfies Readonly<Record<graph.ReconciliationStatus, Pair<string>>>,
   differs: ['Differs', 'Расходится'],
   young: (until: string, from: string) => [
-    `Our operations since ${until} are too young to be missed; a registry matched after ${from} covers them.`,
+    `Our operations since ${until} are too recent to count as missing; a registry matched after ${from} covers them.`,
     `Наши операции с ${until} ещё слишком свежи, чтобы искать их в реестрах: их проверит реестр, сверенный после ${from}.`,
   ],
   sides: {
@@ -183,7 +183,7 @@ export const reconciliationWords = sectionWords({
   ],
   amount: ['Amount, RUB', 'Сумма, RUB'],
   amountSigned: [
-    'In favour of the merchant, or with a minus to its debit',
+    'A positive amount adds to the balance, a negative one takes from it',
     'В пользу мерчанта; с минусом — списать с него',
   ],
   recorded: ['It is booked.', 'Учтено.'],

@@ -49,7 +49,7 @@ export const words = sectionWords({
   ],
   searchEmpty: ['Nothing is found.', 'Ничего не нашлось.'],
   searchWays: [
-    'Several at once narrow it down, in any order: “48812 3490 *3673”. Of an order number its beginning is enough; the rest is found whole.',
+    'Several at once narrow it down, in any order: “48812 3490 *3673”. For an order number, its beginning is enough; everything else must be complete.',
     'Можно указать несколько признаков в любом порядке: «48812 3490 *3673». У заказа хватит начала номера, остальное ищем целиком.',
   ],
   goTo: ['Go to', 'Перейти'],
