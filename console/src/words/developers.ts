@@ -253,7 +253,7 @@ export const readinessWords = sectionWords({
     name: ['A test payment was declined', 'Тестовый платёж отклонён'],
     hint: [
       'Make one with a declined outcome: your program must handle it.',
-      'Создайте платёж с отказом: ваша программа должна его встретить.',
+      'Создайте платёж с отказом: ваша программа должна его обработать.',
     ],
   },
   refunded: {
