@@ -196,7 +196,7 @@ describe('an administrator', { skip: noChromium }, () => {
         const send = dialog.getByRole('button', { name: 'Set a fee' });
         assert.equal(await send.isDisabled(), true, 'a moment that is past');
         await from.fill('2090-01-01T10:00');
-        await dialog.getByText(/It holds for what succeeds from .*2090/).waitFor();
+        await dialog.getByText(/It applies to what succeeds from .*2090/).waitFor();
       },
       'not yet in force',
     );
