@@ -113,7 +113,7 @@ describe('payouts from a file', { skip: noChromium }, () => {
     await page
       .getByLabel('File')
       .setInputFiles({ name: 'x.csv', mimeType: '', buffer: Buffer.from('a;b\n1;2') });
-    await page.getByText('has no column of amounts').waitFor();
+    await page.getByText('has no “amount” column').waitFor();
     assert.deepEqual(
       complaints.filter((text) => !/ERR_FAILED/.test(text)),
       [],
