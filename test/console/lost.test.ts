@@ -1,7 +1,7 @@
 /** What is lost on the way, and what the console makes of it: an answer, a part of the program. */
 import { after, before, describe, test } from 'node:test';
 import assert from 'node:assert/strict';
-import type { Locator, Page } from 'playwright-core';
+import type { Locator, Page, Request } from 'playwright-core';
 import { noChromium } from '../browser/chromium.ts';
 import { payByCard } from '../support/buyer.ts';
 import { makeMerchant, type Merchant } from '../support/merchant.ts';
@@ -102,6 +102,15 @@ describe('an answer that is lost', { skip: noChromium }, () => {
   });
 });
 
+/** What a page that has just been opened asks, and has no answer to yet. */
+const unansweredOf = (page: Page): ReadonlySet<Request> => {
+  const unanswered = new Set<Request>();
+  page.on('request', (asked) => void unanswered.add(asked));
+  page.on('requestfinished', (asked) => void unanswered.delete(asked));
+  page.on('requestfailed', (asked) => void unanswered.delete(asked));
+  return unanswered;
+};
+
 /** Loses what the page asks of the graph by these names, until it is ended. */
 const silence = async (page: Page, operations: RegExp): Promise<() => Promise<void>> => {
   await page.route('**/graphql', (route) =>
@@ -115,12 +124,14 @@ describe('a service that does not answer for a while', { skip: noChromium }, () 
     const id = await paid();
     const cookie = await makeSession(service, 'finance', merchant.id);
     const { page } = await openConsole(service.rest, cookie);
+    const unanswered = unansweredOf(page);
     await page.goto(`${service.rest}/console/payments?mode=test&open=${merchant.id}/${id}`);
     const form = await refundIn(page);
     const dot = page.locator('.live-dot');
     await dot.getByText('Connected').waitFor();
     await form.getByLabel('Reason').fill('One cup was cold');
     const endSilence = await silence(page, /"operationName":"Payments?"/);
+    await eventually(() => unanswered.size === 0, 'answers to what was asked before the silence');
     await merchant.call('POST', `/payments/${id}/refund`, { amount: 100_000 });
     await dot.getByText(/^Out of date since/).waitFor();
     assert.equal(await form.getByLabel('Reason').inputValue(), 'One cup was cold');
