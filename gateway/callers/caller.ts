@@ -1,28 +1,28 @@
 /**
- * Who calls, as the rooms around the gateway see it (a merchant's key, a person, the operator); the
- * checks of a request with a key; and a cache of the holders of API keys. A change of keys empties
- * it at once in every process, through the bus topic `keys`.
+ * Who calls: a merchant's key, a person or the operator; the checks of a request with a key; and a
+ * cache of the holders of API keys. A change of keys empties it at once in every process, through
+ * the bus topic `keys`.
  */
+import {
+  createHmac,
+  createSecretKey,
+  randomUUID,
+  timingSafeEqual,
+  type KeyObject,
+} from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import { LRUCache } from 'lru-cache';
 import type { FindApiKeyHolderQuery } from '../../schema/generated/asked-of-merchants.ts';
-import type { Principal, Call } from '../../subgraphs/platform/access/principal.ts';
-import type { Bus } from '../../subgraphs/platform/bus/bus.ts';
-import { type Refusal, refuse } from '../../subgraphs/rules/refusal.ts';
 import {
-  randomUUID,
-  createSecretKey,
-  type KeyObject,
-  createHmac,
-  timingSafeEqual,
-} from 'node:crypto';
-import { unseal, type Keys } from '../../subgraphs/platform/access/keys.ts';
-import { lazilyOf } from '../../subgraphs/platform/graph/lazily.ts';
-import {
+  headerValues,
   openAddressList,
   type AddressOf,
-  headerValues,
 } from '../../subgraphs/platform/access/caller-address.ts';
+import { unseal, type Keys } from '../../subgraphs/platform/access/keys.ts';
+import type { Call, Principal } from '../../subgraphs/platform/access/principal.ts';
+import type { Bus } from '../../subgraphs/platform/bus/bus.ts';
+import { lazilyOf } from '../../subgraphs/platform/graph/lazily.ts';
+import { refuse, type Refusal } from '../../subgraphs/rules/refusal.ts';
 
 export const knownKey_ms = 30_000;
 const knownKeys_max = 10_000;

@@ -1,9 +1,9 @@
 /** The import table of docs/architecture.md. A test holds the two equal, row by row. */
 import type { Edge } from './edges.ts';
 
-export interface Room {
+export interface Area {
   /** The row's two cells, as docs/architecture.md has them. */
-  readonly row: readonly [room: string, mayImport: string];
+  readonly row: readonly [area: string, mayImport: string];
   readonly holds: (path: string) => boolean;
   readonly mayImport: (edge: Edge) => boolean;
 }
@@ -19,8 +19,8 @@ const subgraphOf = (path: string): string => path.split('/').slice(0, 2).join('/
 const inRules = (...names: readonly string[]): readonly string[] =>
   names.map((name) => `subgraphs/rules/${name}.ts`);
 
-/** What all subgraphs share, in its order: each room may import itself and those before it. */
-export const sharedRooms = [
+/** What all subgraphs share, in its order: each area may import itself and those before it. */
+export const sharedAreas = [
   'rules',
   'platform/access',
   'platform/config',
@@ -40,17 +40,17 @@ export const sharedRooms = [
   'acquirers',
 ];
 
-/** The place of a file's room in that order; -1 when it stands in none. */
+/** The place of a file's area in that order; -1 when it stands in none. */
 const sharedPlace = (path: string): number =>
-  sharedRooms.findIndex((room) => path.startsWith(`subgraphs/${room}/`));
+  sharedAreas.findIndex((area) => path.startsWith(`subgraphs/${area}/`));
 
-/** The platform's rooms that know neither a database nor a queue. */
+/** The platform's areas that know neither a database nor a queue. */
 const edgeRooms = ['access', 'bus', 'config', 'graph', 'http', 'tracing'].map(
-  (room) => `subgraphs/platform/${room}/`,
+  (area) => `subgraphs/platform/${area}/`,
 );
 
-/** The first room that holds a file is its room. */
-export const rooms: readonly Room[] = [
+/** The first area that holds a file is its area. */
+export const areas: readonly Area[] = [
   {
     row: ['`schema/`', 'nothing of ours (generated files may name types)'],
     holds: under('schema/'),
@@ -71,7 +71,7 @@ export const rooms: readonly Room[] = [
   {
     row: [
       '`platform/`, `ledger/`, `acquirers/`',
-      `schema; of the shared rooms its own and those before it: ${sharedRooms.map((name) => `\`${name}\``).join(', ')}`,
+      `schema; of the shared areas its own and those before it: ${sharedAreas.map((name) => `\`${name}\``).join(', ')}`,
     ],
     holds: (path) => sharedPlace(path) >= 0,
     mayImport: ({ from, to }) =>
@@ -86,7 +86,7 @@ export const rooms: readonly Room[] = [
     mayImport: ({ to }) => under('subgraphs/', 'schema/')(to),
   },
   {
-    row: ['`subgraphs/<name>/`', 'itself, the shared rooms, schema; never another subgraph'],
+    row: ['`subgraphs/<name>/`', 'itself, the shared areas, schema; never another subgraph'],
     holds: under(
       ...['merchants', 'payments', 'payouts', 'recurring'].map((name) => `subgraphs/${name}/`),
     ),
@@ -232,13 +232,13 @@ const packageRules = (production: ReadonlySet<string>): readonly PackageRule[] =
  * "dependencies".
  */
 export const violations = (edge: Edge, production: ReadonlySet<string>): readonly string[] => {
-  const room = rooms.find(({ holds }) => holds(edge.from));
+  const area = areas.find(({ holds }) => holds(edge.from));
   const broken = packageRules(production).filter(
     ({ covers, allows }) => covers(edge) && !allows(edge),
   );
   const answered = broken.map(({ says }) => says);
-  if (!room) answered.push('a file stands in no room of the import table');
-  else if (edge.ours && !room.mayImport(edge))
-    answered.push(`${room.row[0]} may import ${room.row[1]}`);
+  if (!area) answered.push('a file stands in no area of the import table');
+  else if (edge.ours && !area.mayImport(edge))
+    answered.push(`${area.row[0]} may import ${area.row[1]}`);
   return answered.map((rule) => `${edge.from} imports ${edge.to}: ${rule}`);
 };

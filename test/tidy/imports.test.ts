@@ -2,7 +2,7 @@ import { describe, test } from 'node:test';
 import assert from 'node:assert/strict';
 import packageJson from '../../package.json' with { type: 'json' };
 import { importsOf } from './edges.ts';
-import { rooms, violations } from './import-rules.ts';
+import { areas, violations } from './import-rules.ts';
 import { readText, typescriptFiles } from './tree.ts';
 
 const production = new Set(Object.keys(packageJson.dependencies));
@@ -50,7 +50,7 @@ describe('imports', () => {
     const rows = section?.split('\n## ')[0]?.match(/^\| .+ \|$/gm) ?? [];
     assert.deepEqual(
       rows.slice(1),
-      rooms.map(({ row: [room, mayImport] }) => `| ${room} | ${mayImport} |`),
+      areas.map(({ row: [area, mayImport] }) => `| ${area} | ${mayImport} |`),
     );
   });
 });
