@@ -32,6 +32,13 @@ before(async () => {
   await copy('payment');
   await copy('payout');
   await copy('webhook_delivery');
+  // The oldest alone has failed, in live mode.
+  await harness.database.pool.query(
+    `update webhook_delivery set status = case when created_at = oldest.at then 'failed' else 'delivered' end,
+       mode = case when created_at = oldest.at then 'live' else 'test' end
+     from (select min(created_at) as at from webhook_delivery where merchant_id = $1) as oldest where merchant_id = $1`,
+    [plot.id('merchant')],
+  );
   principal = {
     kind: 'key',
     keyId: '00000000-0000-4000-8000-00000000000a',
@@ -101,15 +108,30 @@ for (const table of tables)
     });
   });
 
-test('deliveries of an event that is rare are looked for among as many', async () => {
-  const rare = { merchantId: plot.id('merchant'), event: 'payout.failed' } as const;
-  const read = async (behind: string | null) => {
-    const page = await listDeliveries(harness.database.pool, { ...rare, after: behind });
+describe('deliveries of a merchant', () => {
+  const read = async (asked: Partial<Parameters<typeof listDeliveries>[1]>) => {
+    const query = { merchantId: plot.id('merchant'), ...asked };
+    const page = await listDeliveries(harness.database.pool, query);
     return isRefusal(page) ? assert.fail(page.message) : page;
   };
-  const page = await read(null);
-  assert.deepEqual(page.nodes, []);
-  assert.equal(page.pageInfo.hasNextPage, true, 'there are rows that were not looked at');
-  const rest = await read(page.pageInfo.endCursor);
-  assert.deepEqual([rest.nodes, rest.pageInfo.hasNextPage], [[], false]);
+
+  /** How many the first page has, and how many the second. */
+  const sizesOf = async (asked: Parameters<typeof read>[0]): Promise<readonly number[]> => {
+    const { nodes, pageInfo } = await read(asked);
+    assert.equal(pageInfo.hasNextPage, true, 'there are rows that were not looked at');
+    const rest = await read({ ...asked, after: pageInfo.endCursor });
+    assert.equal(rest.pageInfo.hasNextPage, false);
+    return [nodes.length, rest.nodes.length];
+  };
+
+  test('of what is rare are looked for among as many, and found on the next page', async () => {
+    assert.deepEqual(await sizesOf({ event: 'payout.failed' }), [0, 0]);
+    assert.deepEqual(await sizesOf({ mode: 'live' }), [0, 1]);
+  });
+
+  test('that failed are found by their index', async () => {
+    const { nodes, total } = await read({ status: 'failed' });
+    assert.deepEqual([nodes.length, await total()], [1, { count: 1, isExact: true }]);
+    assert.equal((await read({ status: 'failed', mode: 'test' })).nodes.length, 0);
+  });
 });
