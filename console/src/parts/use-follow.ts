@@ -85,7 +85,7 @@ export const useFollow = (
     if (!isOn) return undefined;
     const opened = openAsking(() => latest.current.again());
     asking.current = opened;
-    const hear = (changes: readonly LiveChange[]): void => {
+    const askAbout = (changes: readonly LiveChange[]): void => {
       const { isAbout: counts } = latest.current;
       if (!counts) return opened.soon(restOfEvents_ms);
       if (!changes.some(counts)) return undefined;
@@ -94,7 +94,7 @@ export const useFollow = (
     };
     const ends = [
       opened.end,
-      ...(events ? [listen(hear)] : []),
+      ...(events ? [listen(askAbout)] : []),
       listenLists((changed) => {
         if (names.split(' ').some((name) => changed.has(name))) opened.soon(restOfLists_ms);
       }),

@@ -207,7 +207,10 @@ interface DevelopmentTargetsDeps {
   readonly bus: Pick<Bus, 'subscribe'>;
 }
 
-/** Starts the checks, which `close` stops. Until it is known whether a merchant is live, nothing is allowed. */
+/**
+ * Starts the checks, which `close` stops. Until it is known whether a merchant is live, nothing is
+ * allowed.
+ */
 export const openDevelopmentTargets = async ({
   setting,
   publicUrl,

@@ -146,7 +146,7 @@ export const networkOf = (address: string): string => {
   return read?.family === 'ipv6' ? blockOf(read.text, 4) : address;
 };
 
-/** Opens the reader of the network by which callers are counted before authentication. */
+/** Reads the network of a caller's address: calls are counted by it before authentication. */
 export const openNetworkOf = (trustedProxies: readonly string[]): AddressOf => {
   const addressOf = openAddressOf(trustedProxies);
   return (request) => networkOf(addressOf(request));
