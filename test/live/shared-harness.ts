@@ -1,16 +1,9 @@
-/**
- * One service and one acquirer for all facts about live mode: they are opened before the first test
- * of the process, and stopped after the last.
- */
-import { after, before } from 'node:test';
+/** One service and one acquirer for all facts about live mode that a file tests. */
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
 import { openLiveHarness, type LiveHarness } from './harness.ts';
 
 let opened: LiveHarness | null = null;
-
-before(async () => {
-  opened = await openLiveHarness();
-});
-after(() => opened?.close());
 
 /** The harness; tests alone may ask for it. */
 export const harness = (): LiveHarness => {
@@ -20,3 +13,22 @@ export const harness = (): LiveHarness => {
 
 /** Facts about the system by their sentences, each a test. */
 export type Facts = Readonly<Record<string, () => Promise<void>>>;
+
+/**
+ * Tests these facts one after the other. The last test looks back on the whole exchange with the
+ * acquirer.
+ */
+export const testFacts = (all: readonly Facts[]): void => {
+  before(async () => {
+    opened = await openLiveHarness();
+  });
+  after(() => opened?.close());
+  for (const facts of all)
+    for (const [sentence, fact] of Object.entries(facts)) test(sentence, fact);
+
+  test('everything that was asked and answered was as the description says', async () => {
+    const { violations, payments } = await harness().acquirer.books();
+    assert.ok(payments.length > 15, `saw only ${payments.length} payments`);
+    assert.deepEqual(violations, []);
+  });
+};
