@@ -32,7 +32,7 @@ import {
 import { serveSubgraph, subgraphPath } from '../../subgraphs/platform/graph/serve-subgraph.ts';
 import { connect, listen, readers } from '../gateway/serve-graph.ts';
 import { eventually } from '../support/eventually.ts';
-import { isLong } from '../support/size.ts';
+import { isLong, size } from '../support/size.ts';
 import {
   payments,
   paymentsOfOperators,
@@ -96,9 +96,12 @@ const scalars = ['id', 'merchantId', 'status', 'createdAt'];
 const whole = ({ object, nested }: Kind): string =>
   `${object} { ${[...scalars, ...nested].join(' ')} }`;
 
-/** So many selections as one socket may have, no two of them equal. */
+/** The long form has as many as one socket may have. */
+const selections = size(16, operationsPerSocket_max);
+
+/** Selections, no two of them equal. */
 const different = ({ object, nested }: Kind): readonly string[] =>
-  Array.from({ length: operationsPerSocket_max }, (_, index) => {
+  Array.from({ length: selections }, (_, index) => {
     const chosen = nested.filter((_field, place) => (index + 1) & (1 << (place % 6)));
     return `${object} { ${scalars[index % scalars.length]} ${chosen.join(' ')} }`;
   });
@@ -266,11 +269,11 @@ const furtherCases: readonly Case[] = [
   { ...key, kind: refunds, ...here },
 ];
 
-describe('50 selections on one socket are answered like each of them alone:', () => {
+describe(`${selections} selections on one socket are answered like each of them alone:`, () => {
   for (const { who, as, kind, where, open } of isLong ? [...cases, ...furtherCases] : cases) {
     test(`${kind.field}, ${who}, ${where}`, async (t) => {
       const wanted = different(kind);
-      assert.equal(new Set(wanted).size, 50);
+      assert.equal(new Set(wanted).size, selections);
       const expected = await readAlone(as(), kind, wanted);
       assert.deepEqual(await readEvent(t, await open(t), as(), kind, wanted), expected);
     });
