@@ -1,8 +1,7 @@
-/** Live mode at YooKassa, as `yookassa.test.ts`: holds, receipts, charges, payouts. */
+/** Live mode at YooKassa, as `yookassa.test.ts`: holds, charges, payouts. */
 import { chargeFacts } from './charges.ts';
 import { holdFacts } from './holds.ts';
 import { payoutFacts } from './payouts.ts';
-import { receiptFacts } from './receipts.ts';
 import { testFacts } from './shared-harness.ts';
 
-testFacts([holdFacts, receiptFacts, chargeFacts, payoutFacts]);
+testFacts([holdFacts, chargeFacts, payoutFacts]);
