@@ -105,9 +105,8 @@ const bankMutations = ({ database, banks, wakeRelay }: PaymentsDeps): MutationRe
   bankPaymentAsk: async (_, { merchantId, id, connector }, { now }) => {
     const [payment] = await loadPayments(database.pool, [{ merchantId, id }]);
     if (payment?.mode !== 'live') return false;
-    const asked = await askBank(database, banks, { merchantId, paymentId: id }, now(), {
-      notifiedBy: connector ?? null,
-    });
+    const key = { merchantId, paymentId: id };
+    const asked = await askBank(database, banks, key, now(), connector ?? null);
     const pending = (await findRefunds(database.pool, [payment])).filter(
       ({ status, bankRef }) => status === 'pending' && bankRef !== null,
     );

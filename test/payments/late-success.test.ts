@@ -9,11 +9,7 @@ import { askBankAgain } from '../../subgraphs/merchants/alerts/ask-bank-again.ts
 import type { Acting } from '../../subgraphs/platform/database/audit.ts';
 import type { Bank, PaymentQuestion, BankAnswer } from '../../subgraphs/acquirers/bank.ts';
 import { applyBankAnswer } from '../../subgraphs/payments/bank-answers/apply-bank-answer.ts';
-import {
-  askBank,
-  paymentAsks,
-  type Occasion,
-} from '../../subgraphs/payments/bank-answers/ask-bank.ts';
+import { askBank, paymentAsks } from '../../subgraphs/payments/bank-answers/ask-bank.ts';
 import { cancelPayment } from '../../subgraphs/payments/cancel-payment.ts';
 import { recordPayment } from '../../subgraphs/payments/create-payment.ts';
 import { expirePayments } from '../../subgraphs/payments/expire-payments.ts';
@@ -138,19 +134,16 @@ test('a live payment that its bank had not seen until it expired is asked about 
       now: at(600),
     }),
   );
-  const after = async (seconds: number, occasion: Occasion) =>
-    granted(await askBank(database, banks, paymentKey, at(seconds), { occasion }));
-  const unseen = await after(700, 'planned');
+  const after = async (seconds: number) =>
+    granted(await askBank(database, banks, paymentKey, at(seconds)));
+  const unseen = await after(700);
   assert.deepEqual(
     [unseen.status, unseen.step, unseen.askAt?.toString()],
     ['processing', null, at(710).toString()],
     'it may be ordered again',
   );
   await expirePayments(database, banks, () => at(600 + 20 * 60));
-  assert.deepEqual(
-    [(await after(1_861, 'planned')).status, (await after(1_862, 'planned')).askAt],
-    ['expired', null],
-  );
+  assert.deepEqual([(await after(1_861)).status, (await after(1_862)).askAt], ['expired', null]);
   assert.deepEqual(
     asked.map(({ createdEarlyAt, orderedAt }) => [
       createdEarlyAt?.toString(),
@@ -180,11 +173,7 @@ test('a live payment that its bank had not seen until it expired is asked about 
     ['payment', at(90_001)],
     'save for an operator',
   );
-  const received = await Promise.all(
-    Array.from({ length: 10 }, (_, index) =>
-      after(90_001, index % 2 === 0 ? 'notified' : 'planned'),
-    ),
-  );
+  const received = await Promise.all(Array.from({ length: 10 }, () => after(90_001)));
   assert.ok(received.every(({ status }) => status === 'expired'));
   assert.equal(
     (await findPayment(database.pool, paymentKey, at(90_002)))?.payment.askAt,

@@ -24,34 +24,26 @@ import {
   type PaymentKey,
 } from '../store-payment.ts';
 
-/** Why the bank is queried: a notification or a reader, or a planned moment. */
-export type Occasion = 'notified' | 'planned';
-
-/** The payment of a query, and its occasion. */
-interface Asking {
-  readonly occasion?: Occasion;
-  readonly notifiedBy?: string | null;
-}
-
 /**
  * Whether the bank may know more of a payment than we do: a session that is open, an order that was
  * registered before the buyer went on, one that expired before the bank had reported how it ended,
  * or one that the bank had not seen when it was asked: about that one it may notify us at any time.
  */
-const isOpenQuestion = (
-  { mode, status, bankRef, processingUntil, capturedAt, askAt }: Payment,
-  occasion: Occasion,
-): boolean => {
+const isOpenQuestion = ({
+  mode,
+  status,
+  bankRef,
+  processingUntil,
+  capturedAt,
+  askAt,
+}: Payment): boolean => {
   if (status === 'processing') return true;
   // Only the bank's own word makes it a question: it may have ended the hold, or captured it.
-  if (status === 'authorized') return mode === 'live' && occasion === 'notified';
+  if (status === 'authorized') return mode === 'live';
   if (capturedAt !== null) return false;
   if (mode === 'live' && bankRef !== null && status !== 'failed') return true;
   if (status === 'expired') return processingUntil !== null;
-  return (
-    status === 'failed' &&
-    (askAt !== null || (mode === 'live' && occasion === 'notified' && bankRef === null))
-  );
+  return status === 'failed' && (askAt !== null || (mode === 'live' && bankRef === null));
 };
 
 /**
@@ -126,10 +118,6 @@ const answerOf = async (
 
 type Ask = Bank['ask'];
 
-/** The bank has answered something else than was ordered meanwhile: a person looks into it. */
-const isStopped = ({ mode, status, askAt }: Payment): boolean =>
-  mode === 'live' && status === 'processing' && askAt === null;
-
 /**
  * Queries one payment and returns it as it is afterwards. A payment without an order, or with a
  * final answer, stays as it is.
@@ -139,12 +127,12 @@ export const askBank = (
   banks: Banks,
   key: PaymentKey,
   now: Temporal.Instant,
-  asking: Asking = {},
+  notifiedBy: string | null = null,
 ): Promise<Payment | Refusal> =>
   inPaymentTrace(database, key, 'ask bank', async () => {
     const found = await findPayment(database.pool, key, now);
     if (!found) return refuse('not_found', 'there is no such payment');
-    return askAbout(database, banks, found, now, asking);
+    return askAbout(database, banks, found, now, { notifiedBy });
   });
 
 /** The same about a payment that the call has read; `ask` may take the place of the question. */
@@ -153,7 +141,7 @@ export const askAbout = async (
   banks: Banks,
   known: RatedPayment,
   now: Temporal.Instant,
-  { occasion = 'notified', notifiedBy = null, ask }: Asking & { readonly ask?: Ask } = {},
+  { notifiedBy = null, ask }: { readonly notifiedBy?: string | null; readonly ask?: Ask },
 ): Promise<Payment | Refusal> => {
   const { payment } = known;
   const key = { merchantId: payment.merchantId, paymentId: payment.id };
@@ -162,8 +150,7 @@ export const askAbout = async (
     return isRefusal(sent) ? sent : sent.payment;
   }
   const isFound = notifiedBy !== null && isWithoutBank(payment);
-  const isOpen = isFound || isOpenQuestion(payment, occasion);
-  if (!isOpen || (occasion === 'planned' && isStopped(payment))) return payment;
+  if (!isFound && !isOpenQuestion(payment)) return payment;
   const bank = banks.bankOf({ ...payment, connector: payment.connector ?? notifiedBy });
   if (isRefusal(bank)) return bank;
   // A bank that takes no order before the buyer comes has none of this payment.

@@ -17,7 +17,7 @@ import type { BuyerMethod } from '../../rules/banks.ts';
 import { cardMistake, holderOf, holdsCardNumber } from '../../rules/card.ts';
 import { isRefusal, refuse, type Refusal } from '../../rules/refusal.ts';
 import { applyBankAnswer } from './apply-bank-answer.ts';
-import { askBank, paymentAsks, type Occasion } from './ask-bank.ts';
+import { askBank, paymentAsks } from './ask-bank.ts';
 import { changePayment } from '../change-payment.ts';
 import type { Payment } from '../entities.ts';
 import { buyerMethod, pageMethod } from '../rules/create.ts';
@@ -192,9 +192,8 @@ export const askOrOrder = async (
   { database, banks, ...page }: OrderingDeps,
   key: PaymentKey,
   now: Temporal.Instant,
-  occasion: Occasion = 'notified',
 ): Promise<Payment | Refusal> => {
-  const payment = await askBank(database, banks, key, now, { occasion });
+  const payment = await askBank(database, banks, key, now);
   if (isRefusal(payment) || orderState(payment) !== 'absent') return payment;
   const served = await servedBy(banks, payment, now);
   if (isRefusal(served) || cardFlaw(served.bank, served.method, null, now)) return payment;
