@@ -52,8 +52,6 @@ interface Check {
   readonly values: (asked: Asked) => readonly unknown[];
 }
 
-const file = (name: string): Statement => sqlFile(import.meta.dirname, name);
-
 const ofMerchant = ({ merchantId }: Asked) => [merchantId];
 const ofRange = ({ merchantId, from, to, limit }: Asked) => [merchantId, from, to, limit];
 const ofRangeAnd = (last: unknown) => (asked: Asked) => [...ofRange(asked), last];
@@ -62,35 +60,31 @@ const ofHours =
   (areTogether: boolean) =>
   ({ merchantId, from, to }: Asked) => [merchantId, from, to, areTogether];
 
-export const sumPostings = file('sum-postings.sql');
-const booked = file('facts-booked.sql');
-const refunded = file('payment-refunded.sql');
-const sourced = file('posting-sourced.sql');
-const balances = file('balance-adds-up.sql');
-const ledgerHours = file('ledger-hours-add-up.sql');
-const reserves = file('reserve-covers.sql');
-const delivered = file('event-delivered.sql');
-const relayed = file('event-relayed.sql');
-const counted = file('facts-counted.sql');
-const hours = file('hours-add-up.sql');
+const check = (step: Step, file: string, values: Check['values']): Check => ({
+  step,
+  statement: sqlFile(import.meta.dirname, file),
+  values,
+});
+
+export const sumPostings: Statement = sqlFile(import.meta.dirname, 'sum-postings.sql');
 
 const all = {
-  payment_booked: { step: 'payment', statement: booked, values: ofRangeAnd('payment') },
-  payment_refunded: { step: 'payment', statement: refunded, values: ofRange },
-  refund_booked: { step: 'refund', statement: booked, values: ofRangeAnd('refund') },
-  payout_booked: { step: 'payout', statement: booked, values: ofRangeAnd('payout') },
-  posting_sourced: { step: 'posting', statement: sourced, values: ofRange },
-  balance_adds_up: { step: 'balance', statement: balances, values: ofSums },
-  ledger_hours_add_up: { step: 'balance', statement: ledgerHours, values: ofMerchant },
-  reserve_covers: { step: 'balance', statement: reserves, values: ofMerchant },
-  event_delivered: { step: 'event', statement: delivered, values: ofRangeAnd(namedWebhookEvents) },
-  event_relayed: { step: 'event', statement: relayed, values: ofRange },
-  payment_counted: { step: 'payment', statement: counted, values: ofRangeAnd('payment') },
-  refund_counted: { step: 'refund', statement: counted, values: ofRangeAnd('refund') },
-  payout_counted: { step: 'payout', statement: counted, values: ofRangeAnd('payout') },
-  hour_adds_up: { step: 'hour', statement: hours, values: ofHours(false) },
-  hours_together: { step: 'hour', statement: hours, values: ofHours(true) },
-} satisfies Record<string, Check>;
+  payment_booked: check('payment', 'facts-booked.sql', ofRangeAnd('payment')),
+  payment_refunded: check('payment', 'payment-refunded.sql', ofRange),
+  refund_booked: check('refund', 'facts-booked.sql', ofRangeAnd('refund')),
+  payout_booked: check('payout', 'facts-booked.sql', ofRangeAnd('payout')),
+  posting_sourced: check('posting', 'posting-sourced.sql', ofRange),
+  balance_adds_up: check('balance', 'balance-adds-up.sql', ofSums),
+  ledger_hours_add_up: check('balance', 'ledger-hours-add-up.sql', ofMerchant),
+  reserve_covers: check('balance', 'reserve-covers.sql', ofMerchant),
+  event_delivered: check('event', 'event-delivered.sql', ofRangeAnd(namedWebhookEvents)),
+  event_relayed: check('event', 'event-relayed.sql', ofRange),
+  payment_counted: check('payment', 'facts-counted.sql', ofRangeAnd('payment')),
+  refund_counted: check('refund', 'facts-counted.sql', ofRangeAnd('refund')),
+  payout_counted: check('payout', 'facts-counted.sql', ofRangeAnd('payout')),
+  hour_adds_up: check('hour', 'hours-add-up.sql', ofHours(false)),
+  hours_together: check('hour', 'hours-add-up.sql', ofHours(true)),
+};
 
 export type CheckName = keyof typeof all;
 /** Every check by its name, which the metric and the subjects of alerts use. */
