@@ -8,13 +8,7 @@ import type { Mode } from '../rules/mode.ts';
 import { largestAmount } from '../rules/money.ts';
 import type { Posting } from '../rules/postings.ts';
 import type { Refusal } from '../rules/refusal.ts';
-import {
-  deltaRows,
-  insertDeltas,
-  insertPostings,
-  postingRows,
-  type PostingSource,
-} from './post.ts';
+import { deltaRows, insertRows, postingRows, type PostingSource } from './post.ts';
 
 export interface ShopBalanceRow {
   readonly shopId: string;
@@ -126,7 +120,7 @@ export const availableOf = async (
 
 const book: Statement = {
   name: 'ledger.book',
-  text: `with booked as (${insertPostings('$1', 'select 1')}), balanced as (${insertDeltas('$2', 'select 1')}) select 1`,
+  text: `with booked as (${insertRows('posting', '$1')}), balanced as (${insertRows('balance_delta', '$2')}) select 1`,
 };
 
 /**

@@ -1,7 +1,7 @@
 /**
  * Postings as rows. A business fact's statement takes `postingRows` and `deltaRows` as JSON and
- * inserts them together with its own change by `insertPostings` and `insertDeltas`, so that one
- * statement writes money and state.
+ * inserts them together with its own change by `insertRows`, so that one statement writes money and
+ * state.
  */
 import { newRowId, asRow } from '../platform/database/statement.ts';
 import type { Account, Posting } from '../rules/postings.ts';
@@ -22,7 +22,7 @@ export interface PostingSource {
   readonly at: Temporal.Instant;
 }
 
-/** Rows of `posting` for `insertPostings`. */
+/** Rows of `posting` for `insertRows`. */
 export const postingRows = (
   { at: createdAt, ...source }: PostingSource,
   postings: readonly Posting[],
@@ -50,7 +50,7 @@ const movedIn = (account: Account, postings: readonly Posting[]): ReadonlyMap<st
   return moved;
 };
 
-/** Rows of `balance_delta` for `insertDeltas`: one per account that changes. */
+/** Rows of `balance_delta` for `insertRows`: one per account that changes. */
 export const deltaRows = (
   source: Pick<PostingSource, 'merchantId' | 'shopId' | 'mode' | 'currency' | 'at'>,
   postings: readonly Posting[],
@@ -72,10 +72,6 @@ export const deltaRows = (
     });
   });
 
-/** SQL: inserts the JSON array in `parameter` when `condition` (a query) returns a row. */
-export const insertPostings = (parameter: string, condition: string): string =>
-  `insert into posting select row.* from jsonb_populate_recordset(null::posting, ${parameter}::jsonb) as row where exists (${condition})`;
-
-/** SQL: the same for the balance deltas. */
-export const insertDeltas = (parameter: string, condition: string): string =>
-  `insert into balance_delta select row.* from jsonb_populate_recordset(null::balance_delta, ${parameter}::jsonb) as row where exists (${condition})`;
+/** SQL: inserts the rows of the JSON array in `parameter`. */
+export const insertRows = (table: 'posting' | 'balance_delta', parameter: string): string =>
+  `insert into ${table} select row.* from jsonb_populate_recordset(null::${table}, ${parameter}::jsonb) as row`;

@@ -8,13 +8,7 @@ import { eventRow, insertEvents, type OutboxEvent } from '../platform/events/out
 import type { ClaimingCaller } from '../platform/database/idempotency.ts';
 import { rowJson, run, type Statement } from '../platform/database/statement.ts';
 import { lockMerchant } from '../ledger/balance.ts';
-import {
-  deltaRows,
-  insertDeltas,
-  insertPostings,
-  postingRows,
-  type PostingSource,
-} from '../ledger/post.ts';
+import { deltaRows, insertRows, postingRows, type PostingSource } from '../ledger/post.ts';
 import { effectiveRate } from '../ledger/rate.ts';
 import type { FailureCode } from '../rules/failure-code.ts';
 import type { MinorUnits } from '../rules/money.ts';
@@ -69,7 +63,8 @@ const preconditions: Statement = {
 const store: Statement = {
   name: 'payout.open',
   text: `with opened as (insert into payout select row.* from json_populate_recordset(null::payout, $1::json) as row returning 1),
-    booked as (${insertPostings('$2', 'select 1')}), balanced as (${insertDeltas('$3', 'select 1')}), published as (${insertEvents('$4', 'select 1')})
+    booked as (${insertRows('posting', '$2')}), balanced as (${insertRows('balance_delta', '$3')}),
+      published as (${insertEvents('$4', 'select 1')})
     select count(*) from opened`,
 };
 
