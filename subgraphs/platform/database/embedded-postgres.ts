@@ -33,6 +33,7 @@ import {
   type Owner,
 } from './embedded/programs.ts';
 import { freePort } from './embedded/free-port.ts';
+import { onOwnClient } from './pool-of.ts';
 
 /* The running server: find it by its pid file, start it, wait for it, end it. */
 
@@ -198,21 +199,17 @@ const acceptsWhile = async (
   cluster: Cluster,
   port: number,
 ): Promise<boolean> => {
+  const connectionString = databaseUrl(cluster, port, 'postgres');
   while (lives()) {
-    const client = new pg.Client({
-      connectionString: databaseUrl(cluster, port, 'postgres'),
-      connectionTimeoutMillis: 5_000,
-    });
-    client.on('error', () => {});
     try {
-      await client.connect();
-      return true;
+      return await onOwnClient(
+        { connectionString, connectionTimeoutMillis: 5_000 },
+        async () => true,
+      );
     } catch (error) {
       // Neither time nor patience makes a wrong password right.
       if (error instanceof pg.DatabaseError && error.code === '28P01')
         throw explain('PostgreSQL did not let us in', cluster.directory, error.message);
-    } finally {
-      await client.end().catch(() => {});
     }
     await delay(look_ms);
   }
@@ -334,21 +331,12 @@ const prepareCluster = async (
   };
 };
 
-const ensureDatabase = async (cluster: Cluster, postmaster: Postmaster): Promise<void> => {
-  const client = new pg.Client({
-    connectionString: databaseUrl(cluster, postmaster.port, 'postgres'),
-  });
-  client.on('error', () => {});
-  try {
-    await client.connect();
-    const { rowCount } = await client.query('select 1 from pg_database where datname = $1', [
-      database,
-    ]);
+const ensureDatabase = (cluster: Cluster, { port }: Postmaster): Promise<void> =>
+  onOwnClient({ connectionString: databaseUrl(cluster, port, 'postgres') }, async (client) => {
+    const known = 'select 1 from pg_database where datname = $1';
+    const { rowCount } = await client.query(known, [database]);
     if (rowCount === 0) await client.query(`create database ${database}`);
-  } finally {
-    await client.end();
-  }
-};
+  });
 
 // A server that was killed (by a kernel short of memory, say) is restarted on the same port: the
 // pool only has to reconnect.

@@ -17,7 +17,7 @@ import { watchGauges } from '../tracing/telemetry.ts';
 import { refuseUnrecorded } from './audited.ts';
 import { expectLargeMerchants, makePartitions } from './maintain-tables.ts';
 import { dialectOver, knowManager } from './orm-connections.ts';
-import { knowClients } from './pool-of.ts';
+import { knowClients, onOwnClient } from './pool-of.ts';
 import { makeShardFunctions } from './sql-file.ts';
 import { sendUnnamed, isLockTimeout } from './statement.ts';
 
@@ -224,24 +224,17 @@ export const openDatabase = async (options: DatabaseOptions): Promise<Database> 
  * Applies the missing migrations on a running service. Safe to run in several processes at once: an
  * advisory lock admits one at a time. Returns the names applied.
  */
-export const migrate = async (database: Database): Promise<readonly string[]> => {
+export const migrate = ({ orm, pool, url }: Database): Promise<readonly string[]> =>
   // A session outside the pool, which may have two connections only: a migration needs one for its
-  // transaction and another for its other statements.
-  const client = new pg.Client({ connectionString: database.url });
-  client.on('error', () => {});
-  await client.connect();
-  try {
+  // transaction and another for its other statements. The lock ends with its session.
+  onOwnClient({ connectionString: url }, async (client) => {
     await client.query("select pg_advisory_lock(hashtext('payment-service/migrate'))");
-    const applied = await applyMigrations(database.orm);
-    await makePartitions(database.pool, Temporal.Now.instant());
+    const applied = await applyMigrations(orm);
+    await makePartitions(pool, Temporal.Now.instant());
     await makeShardFunctions(client);
     await expectLargeMerchants(client);
     return applied;
-  } finally {
-    // The lock ends with its session.
-    await client.end();
-  }
-};
+  });
 
 /** Whether the database has every migration that this program knows. */
 export const isMigrated = async (database: Database): Promise<boolean> =>
@@ -252,24 +245,14 @@ const serverVersion_min = 15;
 /** Time limit for an unreachable server. */
 const patience_ms = 3_000;
 
-const askVersion = async (url: string): Promise<number | null> => {
-  const client = new pg.Client({
-    connectionString: url,
-    connectionTimeoutMillis: patience_ms,
-    query_timeout: patience_ms,
-  });
-  client.on('error', () => {});
-  try {
-    await client.connect();
+const askVersion = (url: string): Promise<number | null> => {
+  const waiting = { connectionTimeoutMillis: patience_ms, query_timeout: patience_ms };
+  return onOwnClient({ connectionString: url, ...waiting }, async (client) => {
     const { rows } = await client.query<{ number: number }>(
       "select current_setting('server_version_num')::int as number",
     );
     return Math.floor((rows[0]?.number ?? 0) / 10_000);
-  } catch {
-    return null;
-  } finally {
-    await client.end().catch(() => {});
-  }
+  }).catch(() => null);
 };
 
 /**

@@ -15,6 +15,7 @@ import {
   waitForRedis,
   whenRedisAnswers,
 } from '../bus/connect-redis.ts';
+import { onOwnClient } from '../database/pool-of.ts';
 import type { Outage } from './bus.ts';
 
 export interface QueueStore {
@@ -39,18 +40,11 @@ const prefix = '{payments}';
  * Creates or updates BullMQ's tables and functions in schema `bullmq`. Safe to run in several
  * processes at once.
  */
-export const migrateQueues = async (databaseUrl: string): Promise<void> => {
-  const client = new pg.Client({
-    connectionString: databaseUrl,
-    connectionTimeoutMillis: connectTimeout_ms,
-  });
-  await client.connect();
-  try {
-    await runMigrations(client, schema);
-  } finally {
-    await client.end();
-  }
-};
+export const migrateQueues = (databaseUrl: string): Promise<void> =>
+  onOwnClient(
+    { connectionString: databaseUrl, connectionTimeoutMillis: connectTimeout_ms },
+    async (client) => void (await runMigrations(client, schema)),
+  );
 
 /** Opens the store on PostgreSQL: one pool for all queues and workers of the process. */
 export const openPostgresStore = (databaseUrl: string, outage: Outage): QueueStore => {
