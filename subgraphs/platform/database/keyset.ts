@@ -6,6 +6,7 @@
 import { createHash } from 'node:crypto';
 import { type EntityName, type FilterQuery, type QueryOrderMap, Utils } from '@mikro-orm/core';
 import type { EntityManager } from '@mikro-orm/postgresql';
+import * as v from 'valibot';
 import { isCanonicalUuid } from '../../rules/ids.ts';
 import { isRefusal, refuse, type Refusal, asCame } from '../../rules/refusal.ts';
 
@@ -79,16 +80,16 @@ export const recordable = (at: Temporal.Instant): Temporal.Instant => {
   return Temporal.Instant.fromEpochMilliseconds(within);
 };
 
-/** Null when the bytes are not a cursor's: decoding alone would ignore added characters. */
-const parse = (cursor: string): unknown => {
-  const bytes = Buffer.from(cursor, 'base64url');
-  if (bytes.toString('base64url') !== cursor) return null;
-  try {
-    return JSON.parse(bytes.toString());
-  } catch {
-    return null;
-  }
-};
+/** What `cursorOf` writes: the time, the id and the digest. */
+const cursorParts = v.pipe(
+  v.string(),
+  v.parseJson(),
+  v.strictTuple([
+    v.pipe(v.number(), v.integer(), v.minValue(readable.from), v.maxValue(readable.to)),
+    v.pipe(v.string(), v.check(isCanonicalUuid)),
+    v.string(),
+  ]),
+);
 
 /**
  * Reads a cursor; null without one; `bad_request` when it is damaged or belongs to other filters.
@@ -98,21 +99,13 @@ export const positionOf = (
   filters: unknown,
 ): Position | Refusal | null => {
   if (cursor === null || cursor === undefined) return null;
-  const value = parse(cursor);
-  if (Array.isArray(value) && value.length === 3) {
-    const parts: readonly unknown[] = value;
-    const [at, id, digest] = parts;
-    if (
-      typeof at === 'number' &&
-      Number.isSafeInteger(at) &&
-      at >= readable.from &&
-      at <= readable.to &&
-      typeof id === 'string' &&
-      isCanonicalUuid(id) &&
-      digest === digestAt(at, id, filters)
-    ) {
-      return { createdAt: Temporal.Instant.fromEpochMilliseconds(at), id };
-    }
+  const bytes = Buffer.from(cursor, 'base64url');
+  const { success, output } = v.safeParse(cursorParts, bytes.toString());
+  // Decoding alone would ignore added characters.
+  if (success && bytes.toString('base64url') === cursor) {
+    const [at_ms, id, digest] = output;
+    if (digest === digestAt(at_ms, id, filters))
+      return { createdAt: Temporal.Instant.fromEpochMilliseconds(at_ms), id };
   }
   return refuse(
     'bad_request',
@@ -265,16 +258,15 @@ export const given = <Filters extends object>(filters: Filters) =>
   ) as { [Name in keyof Filters]?: Exclude<Filters[Name], null | undefined> };
 
 /**
- * One page of a list; `bad_request` for a size outside 1 to `limit`, or a wrong cursor. Rows are
- * fresh from the database, whatever the call read before.
+ * One page of a list; `bad_request` for a size outside 1 to the limit of a page, or a wrong cursor.
+ * Rows are fresh from the database, whatever the call read before.
  */
 export const findPage = async <At extends string, Entity extends Listed<At>>(
   em: EntityManager,
   { entity, at, where, bound }: EntityList<Entity, At>,
   query: PageQuery,
-  limit?: number,
 ): Promise<Page<Entity> | Refusal> => {
-  const range = pageRange(query, [Utils.className(entity), bound ?? where], limit);
+  const range = pageRange(query, [Utils.className(entity), bound ?? where]);
   if (isRefusal(range)) return range;
   const { size, backwards, position } = range;
   const cursor = position ? { [at]: position.createdAt, id: position.id } : undefined;

@@ -21,7 +21,7 @@ import pg from 'pg';
 import { currentSpan, spanned } from '../tracing/telemetry.ts';
 import { inTurn } from '../access/lane.ts';
 import { poolOf } from './pool-of.ts';
-import { sendCommand, type Runner } from './statement.ts';
+import { sendCommand, spanOf, type Runner } from './statement.ts';
 
 /** Commands that PostgreSQL counts rows for. */
 const writes: ReadonlySet<string> = new Set(['INSERT', 'UPDATE', 'DELETE', 'MERGE']);
@@ -83,9 +83,7 @@ class PoolConnection implements DatabaseConnection {
 
   async executeQuery<Found>({ sql, parameters }: CompiledQuery): Promise<QueryResult<Found>> {
     if (!currentSpan()) return this.#send<Found>(sql, parameters);
-    const name = nameOf(sql);
-    const values = { 'db.system.name': 'postgresql', 'db.query.summary': name };
-    return spanned({ kind: 'client', name: `sql ${name}`, values }, async (span) => {
+    return spanned(spanOf({ name: nameOf(sql) }), async (span) => {
       const result = await this.#send<Found>(sql, parameters);
       span?.note({ 'db.response.returned_rows': result.rows.length });
       return result;
