@@ -16,6 +16,10 @@ export const isUuid = (text: string): boolean => uuidInAnyCase.test(text);
 /** Whether a text is an id as the service prints it, for ids that come back to it. */
 export const isCanonicalUuid = (text: string): boolean => canonical.test(text);
 
+/** An id of its 32 hexadecimal digits. */
+export const uuidOf = (hex: string): string =>
+  hex.replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, '$1-$2-$3-$4-$5');
+
 /** The merchant of rows about the platform: every key of a table starts with a merchant. */
 export const platformMerchantId = '00000000-0000-0000-0000-000000000000';
 

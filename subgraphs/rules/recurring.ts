@@ -4,6 +4,7 @@
  */
 import { createHash } from 'node:crypto';
 import { enums } from '../../schema/generated/enums.ts';
+import { uuidOf } from './ids.ts';
 import type { Mode } from './mode.ts';
 
 /**
@@ -60,8 +61,5 @@ export const recurringPaymentId = (
     .digest();
   digest[6] = ((digest[6] ?? 0) & 0x0f) | 0x40;
   digest[8] = ((digest[8] ?? 0) & 0x3f) | 0x80;
-  return digest
-    .subarray(0, 16)
-    .toString('hex')
-    .replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, '$1-$2-$3-$4-$5');
+  return uuidOf(digest.toString('hex', 0, 16));
 };

@@ -2,6 +2,7 @@
 import { enums } from '../../../schema/generated/enums.ts';
 import { linkLifetime_max_days } from '../../../schema/limits.ts';
 import { isCurrency } from '../../../schema/currencies.ts';
+import { uuidOf } from '../../rules/ids.ts';
 import type { Mode } from '../../rules/mode.ts';
 import { receiptMistake } from '../../rules/receipt.ts';
 import { refuse, refuseMistakes, type Refusal, asCame } from '../../rules/refusal.ts';
@@ -148,6 +149,5 @@ export const addressOf = (id: string): string =>
 export const idOfAddress = (address: string): string | null => {
   if (!/^[A-Za-z0-9_-]{22}$/.test(address)) return null;
   const bytes = Buffer.from(address, 'base64url');
-  if (bytes.toString('base64url') !== address) return null;
-  return bytes.toString('hex').replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, '$1-$2-$3-$4-$5');
+  return bytes.toString('base64url') === address ? uuidOf(bytes.toString('hex')) : null;
 };

@@ -12,6 +12,7 @@ import {
   createHmac,
   timingSafeEqual,
 } from 'node:crypto';
+import { uuidOf } from '../../rules/ids.ts';
 
 const nonce_bytes = 12;
 const tag_bytes = 16;
@@ -86,9 +87,6 @@ interface PageSubject {
 /** Ids and signature are hex texts here: crypto is faster with them than with buffers. */
 const signature = (secret: Buffer, ids: string): string =>
   createHmac('sha256', secret).update(ids, 'hex').digest('hex').slice(0, 32);
-
-const uuidOf = (hex: string): string =>
-  hex.replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, '$1-$2-$3-$4-$5');
 
 /**
  * The token of a payment's page. The same payment has the same token until the secret key is
