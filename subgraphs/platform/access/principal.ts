@@ -179,9 +179,9 @@ export const principalReader = (
     try {
       const { kid } = decodeProtectedHeader(header);
       if (!kid?.startsWith(serviceKid))
-        return asRead(await verifyByAny(shared, header, now_ms()), ofShared);
+        return asRead(await verifyByAny(shared, header, now_ms()), false);
       const key = await keys.service?.find(kid.slice(serviceKid.length));
-      return key ? asRead(await verify(createSecretKey(key), header, now_ms()), ofService) : null;
+      return key ? asRead(await verify(createSecretKey(key), header, now_ms()), true) : null;
     } catch {
       // Any failure means that the header is not ours.
       return null;
@@ -224,20 +224,9 @@ const verifyByAny = async (
   }
 };
 
-const asRead = (
-  payload: JWTPayload,
-  admit: (principal: Principal) => Principal | null,
-): Verified | null => {
-  const { success, output } = v.safeParse(principalSchema, payload['principal']);
-  const principal = success ? admit(output) : null;
-  return principal && payload.exp !== undefined
-    ? { principal, until_ms: payload.exp * 1_000 }
-    : null;
+/** A service's key speaks as a service alone, and the shared one cannot. */
+const asRead = ({ principal, exp }: JWTPayload, isOfService: boolean): Verified | null => {
+  const { success, output } = v.safeParse(principalSchema, principal);
+  if (!success || exp === undefined || (output.kind === 'service') !== isOfService) return null;
+  return { principal: output, until_ms: exp * 1_000 };
 };
-
-/** The shared key cannot speak as a service. */
-const ofShared = (principal: Principal): Principal | null =>
-  principal.kind === 'service' ? null : principal;
-
-const ofService = (principal: Principal): Principal | null =>
-  principal.kind === 'service' ? principal : null;
