@@ -210,18 +210,9 @@ const timeOfCaller = (
 ): Temporal.Instant | Promise<Temporal.Instant> | null => {
   switch (principal.kind) {
     case 'key':
-      return clocks.timeOf({
-        kind: 'shop',
-        merchantId: principal.merchantId,
-        shopId: principal.shopId,
-        mode: principal.mode,
-      });
+      return clocks.timeOf({ ...principal, kind: 'shop' });
     case 'buyer':
-      return clocks.timeOf({
-        kind: 'payment',
-        merchantId: principal.merchantId,
-        id: principal.paymentId,
-      });
+      return clocks.timeOf({ ...principal, kind: 'payment', id: principal.paymentId });
     case 'operator':
     case 'edge':
     case 'service':
