@@ -14,6 +14,7 @@ import {
 import { Migrator } from '@mikro-orm/migrations';
 import pg from 'pg';
 import { watchGauges } from '../tracing/telemetry.ts';
+import { lazilyOf } from '../graph/lazily.ts';
 import { refuseUnrecorded } from './audited.ts';
 import { expectLargeMerchants, makePartitions } from './maintain-tables.ts';
 import { dialectOver, knowManager } from './orm-connections.ts';
@@ -205,19 +206,14 @@ export const openDatabase = async (options: DatabaseOptions): Promise<Database> 
   knowManager(pool, orm.em);
   const sessions = openPool({ connectionString: directUrl ?? url, max: sessions_max });
   watched.add(pool);
-  const managers = new WeakMap<object, EntityManager>();
-  const emOf = (call: object): EntityManager => {
-    const em = managers.get(call) ?? orm.em.fork();
-    managers.set(call, em);
-    return em;
-  };
   const close = async (): Promise<void> => {
     watched.delete(pool);
     await sessions.end();
     await orm.close(true);
     await pool.end();
   };
-  return { orm, pool, sessions, url, fork: () => orm.em.fork(), emOf, close };
+  const fork = (): EntityManager => orm.em.fork();
+  return { orm, pool, sessions, url, fork, emOf: lazilyOf(fork), close };
 };
 
 /**

@@ -2,6 +2,7 @@
 import type { DocumentNode, ExecutionResult } from 'graphql';
 import DataLoader from 'dataloader';
 import type { Call } from '../access/principal.ts';
+import { lazilyOf } from './lazily.ts';
 
 /** What a resolver gets in addition to its arguments. One per call. */
 export interface SubgraphContext extends Call {
@@ -31,16 +32,11 @@ export interface SubgraphExecutor {
 export const perCall = <Key, Value, Name = Key>(
   batch: (keys: readonly Key[], context: SubgraphContext) => Promise<readonly Value[]>,
   nameOf?: (key: Key) => Name,
-) => {
-  const loaders = new WeakMap<SubgraphContext, DataLoader<Key, Value, Name>>();
-  return (context: SubgraphContext): DataLoader<Key, Value, Name> => {
-    const known = loaders.get(context);
-    if (known) return known;
-    const loader = new DataLoader<Key, Value, Name>(
-      (keys) => batch(keys, context),
-      nameOf ? { cacheKeyFn: nameOf } : {},
-    );
-    loaders.set(context, loader);
-    return loader;
-  };
-};
+) =>
+  lazilyOf(
+    (context: SubgraphContext) =>
+      new DataLoader<Key, Value, Name>(
+        (keys) => batch(keys, context),
+        nameOf ? { cacheKeyFn: nameOf } : {},
+      ),
+  );
