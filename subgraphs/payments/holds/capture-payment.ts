@@ -145,7 +145,7 @@ export const capturePayment = async (
   const orderOnce = async (): Promise<Created<Payment> | Refusal> => {
     const ordered = await createOnce(pool, { ...claimed, find, at: now }, order);
     if (isRefusal(ordered) || !ordered.replayed || !isTurnedDown(ordered.made)) return ordered;
-    const again = await inTransaction(pool, orderAgain, (made) => !isRefusal(made));
+    const again = await inTransaction(pool, orderAgain);
     if (!isRefusal(again)) return { made: again, replayed: false };
     // Another replay was quicker, whose answer is this one's, or the hold has ended.
     const payment = await find(paymentId);

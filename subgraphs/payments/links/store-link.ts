@@ -20,7 +20,7 @@ import {
 import type { OutboxEvent } from '../../platform/events/outbox.ts';
 import { asSubject } from '../../rules/event.ts';
 import { nobody, type ShownTerms } from '../../rules/receipt.ts';
-import { isRefusal, refuse, type Refusal } from '../../rules/refusal.ts';
+import { refuse, type Refusal } from '../../rules/refusal.ts';
 import { LinkPaymentEntity, PaymentLinkEntity, type PaymentLink } from '../entities.ts';
 import { publicAmount } from '../find-payments.ts';
 import { isOpen, linkStatuses } from './rules.ts';
@@ -161,25 +161,21 @@ export const deactivateLink = (
   mayChange: (link: PaymentLink) => boolean,
   at: Temporal.Instant,
 ): Promise<PaymentLink | Refusal> =>
-  inTransaction(
-    pool,
-    async (client): Promise<PaymentLink | Refusal> => {
-      const link = await lockLink(client, key);
-      if (!link || !mayChange(link)) return refuse('not_found', 'there is no such link');
-      if (!isOpen(link, at)) return link;
-      const ended: PaymentLink = { ...link, status: 'deactivated', finalizedAt: at };
-      await moveLink(client, ended);
-      const { merchantId, id } = link;
-      await writeEntry(
-        client,
-        acting,
-        { action: 'link.deactivate', merchantId, id },
-        { before: { status: link.status }, after: { status: ended.status } },
-      );
-      return ended;
-    },
-    (answer) => !isRefusal(answer),
-  );
+  inTransaction(pool, async (client): Promise<PaymentLink | Refusal> => {
+    const link = await lockLink(client, key);
+    if (!link || !mayChange(link)) return refuse('not_found', 'there is no such link');
+    if (!isOpen(link, at)) return link;
+    const ended: PaymentLink = { ...link, status: 'deactivated', finalizedAt: at };
+    await moveLink(client, ended);
+    const { merchantId, id } = link;
+    await writeEntry(
+      client,
+      acting,
+      { action: 'link.deactivate', merchantId, id },
+      { before: { status: link.status }, after: { status: ended.status } },
+    );
+    return ended;
+  });
 
 /** Expires the links that are due on a timeline. Gives how many there were. */
 export const expireLinks = (

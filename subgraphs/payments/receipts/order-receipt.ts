@@ -172,25 +172,19 @@ export const resendReceipt = (
   key: { readonly merchantId: string; readonly id: string },
   now: Temporal.Instant,
 ): Promise<Receipt | Refusal> =>
-  inTransaction(
-    pool,
-    async (client): Promise<Receipt | Refusal> => {
-      const receipt = await lockReceipt(client, key);
-      if (!receipt) return refuse('not_found', 'there is no such receipt');
-      const after = resent(receipt, now);
-      if (isRefusal(after)) return after;
-      await moveReceipt(client, receipt, after, []);
-      const { merchantId, id } = key;
-      await writeEntry(
-        client,
-        acting,
-        { action: 'receipt.resend', merchantId, id },
-        {
-          before: { status: receipt.status, attempt: receipt.attempt },
-          after: { status: after.status, attempt: after.attempt },
-        },
-      );
-      return { ...after, version: receipt.version + 1 };
-    },
-    (answer) => !isRefusal(answer),
-  );
+  inTransaction(pool, async (client): Promise<Receipt | Refusal> => {
+    const receipt = await lockReceipt(client, key);
+    if (!receipt) return refuse('not_found', 'there is no such receipt');
+    const after = resent(receipt, now);
+    if (isRefusal(after)) return after;
+    await moveReceipt(client, receipt, after, []);
+    const { merchantId, id } = key;
+    const shown = ({ status, attempt }: Receipt) => ({ status, attempt });
+    await writeEntry(
+      client,
+      acting,
+      { action: 'receipt.resend', merchantId, id },
+      { before: shown(receipt), after: shown(after) },
+    );
+    return { ...after, version: receipt.version + 1 };
+  });

@@ -191,11 +191,7 @@ export const retryRefund = async (
   failed: Pick<Refund, 'merchantId' | 'paymentId' | 'id'>,
   now: Temporal.Instant,
 ): Promise<Refund | Refusal> => {
-  const opening = inTransaction(
-    database.pool,
-    (client) => openRetry(client, acting, failed, now),
-    (opened) => !isRefusal(opened),
-  );
+  const opening = inTransaction(database.pool, (client) => openRetry(client, acting, failed, now));
   const opened = await withinBound(opening, beyondBound);
   if (isRefusal(opened)) return opened;
   const { merchantId, id: refundId } = opened;

@@ -7,6 +7,7 @@
 import { hash, randomUUID } from 'node:crypto';
 import pg from 'pg';
 import { rfc3339 } from '../../../schema/scalars.ts';
+import { isRefusal } from '../../rules/refusal.ts';
 import { currentSpan, spanned, type SpanStart } from '../tracing/telemetry.ts';
 import { errorCode } from '../tracing/error-code.ts';
 import { inTurn } from '../access/lane.ts';
@@ -155,14 +156,17 @@ export const sendCommand = async (
   if (command !== 'begin') endListChanges(client, command === 'commit');
 };
 
+const isGranted = (result: unknown): boolean =>
+  typeof result !== 'object' || result === null || !isRefusal(result);
+
 /**
- * Runs `work` in one transaction on one client; rolls back when it throws, or when `keep` is
- * present and returns false for its result.
+ * Runs `work` in one transaction on one client; rolls back when it throws, and when `keep` returns
+ * false for its result. A refusal leaves nothing behind, unless `keep` is another.
  */
 export const inTransaction = async <Result>(
   pool: pg.Pool,
   work: (client: pg.PoolClient) => Promise<Result>,
-  keep: (result: Result) => boolean = () => true,
+  keep: (result: Result) => boolean = isGranted,
 ): Promise<Result> => {
   const client = await pool.connect();
   try {
