@@ -20,11 +20,10 @@ import {
   type IdempotencyArgument,
   type IdempotencyClaim,
 } from '../platform/database/idempotency.ts';
-import type { CustomerVault } from '../platform/database/kept-keys.ts';
 import type { Database } from '../platform/database/orm.ts';
 import { pageAddress, type PageDeps } from '../platform/access/keys.ts';
 import { checkOwnUrl, type TargetSwitch } from '../platform/http/webhook-url.ts';
-import type { Policies, PolicyLists } from '../platform/policies/policies.ts';
+import type { PolicyLists } from '../platform/policies/policies.ts';
 import { defaultCurrency } from '../rules/money.ts';
 import { receiptCurrencyMistake, receiptMistake, sumMistake } from '../rules/receipt.ts';
 import { isRefusal, refuse, type Refusal } from '../rules/refusal.ts';
@@ -39,7 +38,7 @@ import {
 } from './rules/create.ts';
 import type { PaymentMethod } from './rules/payment.ts';
 import { type Payment, PaymentEntity } from './entities.ts';
-import type { SellingShop } from './parts.ts';
+import type { PaymentsDeps, SellingShop } from './parts.ts';
 import { findPayment, type RatedPayment } from './store-payment.ts';
 import { ReceiptTermsEntity, type NewTerms } from '../acquirers/entities.ts';
 import { batched } from '../platform/database/batch-calls.ts';
@@ -298,12 +297,9 @@ export const recordPayment = async (
   return isRefusal(created) ? created : { payment: created.made, replayed: created.replayed };
 };
 
-export interface CreatingDeps extends PageDeps, TargetSwitch {
-  readonly database: Database;
-  readonly customers: CustomerVault;
-  readonly banks: Banks;
-  readonly policies: Pick<Policies, 'current'>;
-}
+export type CreatingDeps = PageDeps &
+  TargetSwitch &
+  Pick<PaymentsDeps, 'database' | 'customers' | 'banks' | 'policies'>;
 
 const unreachableTarget = (
   { privateTargets }: TargetSwitch,

@@ -22,7 +22,6 @@ import type { Policies } from '../platform/policies/policies.ts';
 import { isUuid } from '../rules/ids.ts';
 import type { Mode } from '../rules/mode.ts';
 import { refuse, type Refusal } from '../rules/refusal.ts';
-import type { Refresh } from './bank-answers/refresh-payment.ts';
 import type { PageOpenings } from './checkout/page-openings.ts';
 import type { Payment, Refund } from './entities.ts';
 import { loadPayments } from './find-payments.ts';
@@ -58,7 +57,8 @@ export interface PaymentsDeps extends PageDeps, TargetSwitch {
  * The same, with the refresh on reads and the payments that this process created or showed last.
  */
 export type ReadingDeps = PaymentsDeps & {
-  readonly refresh: Refresh;
+  /** Returns a payment after a query to its bank, if one is needed. */
+  readonly refresh: (payment: Payment, now: Temporal.Instant) => Promise<Payment>;
   readonly shown: ShownPayments;
 };
 

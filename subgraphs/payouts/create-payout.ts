@@ -7,7 +7,6 @@
 import { createHmac } from 'node:crypto';
 import type pg from 'pg';
 import type { Bank } from '../acquirers/bank.ts';
-import type { Banks } from '../acquirers/route.ts';
 import { withinBound } from '../ledger/balance.ts';
 import { payoutScopes } from '../platform/access/access.ts';
 import { allKeys, type Keys } from '../platform/access/keys.ts';
@@ -23,11 +22,9 @@ import {
   createOnce,
   type Created,
 } from '../platform/database/idempotency.ts';
-import type { Database } from '../platform/database/orm.ts';
 import { newRowId, inTransaction, unlessHeld } from '../platform/database/statement.ts';
 import { rememberTrace } from '../platform/database/subject-trace.ts';
 import type { PolicyLists } from '../platform/policies/policies.ts';
-import type { Logger } from '../platform/tracing/telemetry.ts';
 import type { CardRecipient } from '../rules/recipient.ts';
 import { isRefusal, refuse, type Refusal } from '../rules/refusal.ts';
 import { payoutTerms, type PayoutInput } from './rules/create.ts';
@@ -37,12 +34,9 @@ import { checkRecipient, payoutBank } from './check-draft.ts';
 import type { Payout } from './entities.ts';
 import { loadPayouts } from './find-payouts.ts';
 import { beyondBound, type Draft, openPayouts } from './open-payouts.ts';
-import { orderPayout } from './order-payout.ts';
+import { orderPayout, type OrderingDeps } from './order-payout.ts';
 
-export interface CreatingDeps {
-  readonly database: Database;
-  readonly banks: Banks;
-  readonly log: Logger;
+export interface CreatingDeps extends OrderingDeps {
   /** Makes keyed digests. */
   readonly fingerprintKey: Keys;
 }

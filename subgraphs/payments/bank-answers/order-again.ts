@@ -20,6 +20,7 @@ import { applyBankAnswer } from './apply-bank-answer.ts';
 import { askBank, paymentAsks } from './ask-bank.ts';
 import { changePayment } from '../change-payment.ts';
 import type { Payment } from '../entities.ts';
+import type { PaymentsDeps } from '../parts.ts';
 import { buyerMethod, pageMethod } from '../rules/create.ts';
 import {
   isTimeToOrder,
@@ -178,10 +179,7 @@ export const orderAgain = async (
 };
 
 /** What the background needs to give an order again. */
-export interface OrderingDeps extends PageDeps {
-  readonly database: Database;
-  readonly banks: Banks;
-}
+export type OrderingDeps = PageDeps & Pick<PaymentsDeps, 'database' | 'banks'>;
 
 /**
  * Asks the bank about a payment, and gives its order again when the bank has not seen it and

@@ -5,22 +5,17 @@
  */
 import { setTimeout as delay } from 'node:timers/promises';
 import { LRUCache } from 'lru-cache';
-import type { Banks } from '../../acquirers/route.ts';
-import type { Database } from '../../platform/database/orm.ts';
 import type { ClaimingCaller } from '../../platform/database/idempotency.ts';
 import { askBank } from './ask-bank.ts';
 import type { Payment, Refund } from '../entities.ts';
 import { loadPayments } from '../find-payments.ts';
+import type { PaymentsDeps, ReadingDeps } from '../parts.ts';
 import { order_max_s } from '../rules/order.ts';
 import { mayHaveRefunds } from '../rules/amounts.ts';
 import { sendRefund } from '../refunds/send-refund.ts';
 import { findRefunds } from '../store-payment.ts';
 
-interface RefreshingDeps {
-  readonly database: Database;
-  readonly banks: Banks;
-  readonly wakeRelay: () => void;
-}
+type RefreshingDeps = Pick<PaymentsDeps, 'database' | 'banks' | 'wakeRelay'>;
 
 /** How long a reader waits for the bank. */
 const patience_ms = 1_500;
@@ -65,11 +60,8 @@ const askAbout = async (
   return pending.length > 0;
 };
 
-/** Returns a payment after a query to its bank, if one is needed. */
-export type Refresh = (payment: Payment, now: Temporal.Instant) => Promise<Payment>;
-
 /** Opens the refresh for this process. */
-export const openRefresh = (deps: RefreshingDeps): Refresh => {
+export const openRefresh = (deps: RefreshingDeps): ReadingDeps['refresh'] => {
   const askedAt_ms = new LRUCache<string, number>({ max: remembered });
   return async (payment, now) => {
     const mayHaveEnded = isOpen(payment) || isHeld(payment) || mayHaveRefunds(payment);
@@ -91,7 +83,7 @@ export const openRefresh = (deps: RefreshingDeps): Refresh => {
  * have been paid a moment ago.
  */
 export const settleBefore = async (
-  { database, refresh }: Pick<RefreshingDeps, 'database'> & { readonly refresh: Refresh },
+  { database, refresh }: Pick<ReadingDeps, 'database' | 'refresh'>,
   { merchantId, mode }: Pick<ClaimingCaller, 'merchantId' | 'mode'>,
   paymentId: string,
   now: Temporal.Instant,

@@ -9,24 +9,19 @@ import type { ReceiptAnswer, ReceiptOrder } from '../../acquirers/bank.ts';
 import { openReadTerms, type ReadTerms } from '../../acquirers/receipt-terms.ts';
 import type { Banks } from '../../acquirers/route.ts';
 import type { Timeline } from '../../platform/clock/due.ts';
-import type { CustomerVault } from '../../platform/database/kept-keys.ts';
-import type { Database } from '../../platform/database/orm.ts';
 import { inTransaction } from '../../platform/database/statement.ts';
 import { minorUnits } from '../../rules/money.ts';
 import { isRefusal } from '../../rules/refusal.ts';
 import type { Receipt, Payment, Refund } from '../entities.ts';
 import { loadPayments, loadRefunds } from '../find-payments.ts';
+import type { PaymentsDeps } from '../parts.ts';
 import { order_max_s } from '../rules/order.ts';
 import { inPaymentTrace } from '../store-payment.ts';
 import { applyReceiptAnswer } from './apply-receipt-answer.ts';
 import { plannedReceipt } from './rules.ts';
 import { leaseReceipts, receiptAsks } from './store-receipts.ts';
 
-export interface AskingDeps {
-  readonly database: Database;
-  readonly banks: Banks;
-  readonly customers: Pick<CustomerVault, 'open'>;
-}
+export type AskingDeps = Pick<PaymentsDeps, 'database' | 'banks' | 'customers'>;
 
 /** Receipts of one round: at a slow bank those of others wait for no more than these. */
 const round_max = 64;
