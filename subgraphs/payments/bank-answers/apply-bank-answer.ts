@@ -7,6 +7,7 @@
  */
 import type { Database } from '../../platform/database/orm.ts';
 import type { BankAnswer, FoundSession } from '../../acquirers/bank.ts';
+import { declineSimulated } from '../../acquirers/simulator/operations.ts';
 import { newRowId } from '../../platform/database/statement.ts';
 import { asSubject } from '../../rules/event.ts';
 import { minorUnits } from '../../rules/money.ts';
@@ -323,10 +324,12 @@ export const applyBankAnswer = async (
   now: Temporal.Instant,
 ): Promise<Payment | Refusal> => {
   let answer = received;
+  const declining =
+    received.kind === 'approved' ? { by: declineSimulated, operationId: key.paymentId } : null;
   const payment = await applyWithinBound(
     database,
     key,
-    { connector, answer: received, now },
+    { connector, answer: received, now, declining },
     (applied, isHeld) =>
       changePayment(
         database,

@@ -5,8 +5,7 @@
  * operator makes room.
  */
 import { raiseAlert } from '../../platform/alerts/alerts.ts';
-import type { BankAnswer } from '../../acquirers/bank.ts';
-import { declineSimulated, simulatorConnector } from '../../acquirers/simulator/operations.ts';
+import { simulatorConnector, type declineSimulated } from '../../acquirers/simulator/operations.ts';
 import type { Database } from '../../platform/database/orm.ts';
 import { isBeyondBound } from '../../ledger/balance.ts';
 import { minorUnits } from '../../rules/money.ts';
@@ -16,8 +15,12 @@ import type { Decision } from '../change-payment.ts';
 import type { Payment } from '../entities.ts';
 import type { PaymentChange, PaymentKey } from '../store-payment.ts';
 
-/** The failure of a simulated payment or capture whose success would pass the bound. */
-export const turnedDownAs = 'limit_exceeded';
+/** What the simulated bank answers instead of a success that would pass the bound. */
+const turnedDown = {
+  kind: 'declined',
+  failureCode: 'limit_exceeded',
+  bankCode: 'limit_exceeded',
+} as const;
 
 /** The adjustment that takes what the postings of a success give the merchant into suspense. */
 const heldBack = (
@@ -70,32 +73,34 @@ export const alertOfHeld = (
     at,
   });
 
+interface Bounded<Answer> {
+  readonly connector: string;
+  readonly answer: Answer;
+  readonly now: Temporal.Instant;
+  /** How the simulated bank declines what it approved; null for an answer that brings no money. */
+  readonly declining: { readonly by: typeof declineSimulated; readonly operationId: string } | null;
+}
+
 /**
  * Applies a bank's answer by `apply`, which is given the answer and whether the merchant's part is
  * held in suspense; a success beyond the bound is applied a second time as what becomes of it.
  */
-export const applyWithinBound = async (
+export const applyWithinBound = async <Answer>(
   database: Database,
   key: PaymentKey,
-  {
-    connector,
-    answer,
-    now,
-  }: { readonly connector: string; readonly answer: BankAnswer; readonly now: Temporal.Instant },
-  apply: (answer: BankAnswer, isHeld: boolean) => Promise<Payment | Refusal>,
+  { connector, answer, now, declining }: Bounded<Answer>,
+  apply: (answer: Answer | typeof turnedDown, isHeld: boolean) => Promise<Payment | Refusal>,
 ): Promise<Payment | Refusal> => {
   try {
     return await apply(answer, false);
   } catch (error) {
-    if (!isBeyondBound(error) || answer.kind !== 'approved') throw error;
+    if (!isBeyondBound(error) || !declining) throw error;
   }
   if (connector === simulatorConnector) {
-    await declineSimulated(database.pool, {
-      merchantId: key.merchantId,
-      operationId: key.paymentId,
-      failureCode: turnedDownAs,
-    });
-    return apply({ kind: 'declined', failureCode: turnedDownAs, bankCode: turnedDownAs }, false);
+    const { by, operationId } = declining;
+    const { failureCode } = turnedDown;
+    await by(database.pool, { merchantId: key.merchantId, operationId, failureCode });
+    return apply(turnedDown, false);
   }
   await alertOfHeld(database, key, connector, now);
   return apply(answer, true);

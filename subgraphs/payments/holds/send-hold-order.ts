@@ -6,14 +6,12 @@
 import type { HoldAnswer, HoldOrder } from '../../acquirers/bank.ts';
 import type { Banks } from '../../acquirers/route.ts';
 import { turnDownHoldOrder } from '../../acquirers/simulator/holds.ts';
-import { simulatorConnector } from '../../acquirers/simulator/operations.ts';
-import { isBeyondBound } from '../../ledger/balance.ts';
 import { newRowId } from '../../platform/database/statement.ts';
 import type { Database } from '../../platform/database/orm.ts';
 import { minorUnits, type MinorUnits } from '../../rules/money.ts';
 import { paymentSucceeded } from '../../rules/postings.ts';
 import { isRefusal, refuse, type Refusal } from '../../rules/refusal.ts';
-import { alertOfHeld, heldDecision, turnedDownAs } from '../bank-answers/keep-bound.ts';
+import { applyWithinBound, heldDecision } from '../bank-answers/keep-bound.ts';
 import { changePayment, statusEvents, type Decision, statusChange } from '../change-payment.ts';
 import type { Payment } from '../entities.ts';
 import { storeTakingUse } from '../links/take-use.ts';
@@ -164,7 +162,7 @@ const decide = (
  * order changes nothing. If a capture would exceed the bound of the merchant's balance, the
  * simulated bank refuses it, and money that an acquirer has taken goes to suspense.
  */
-const applyHoldAnswer = async (
+const applyHoldAnswer = (
   database: Database,
   ordered: RatedPayment,
   answer: HoldAnswer,
@@ -172,7 +170,12 @@ const applyHoldAnswer = async (
 ): Promise<Payment | Refusal> => {
   const { merchantId, id: paymentId, holdKey, connector } = ordered.payment;
   const key = { merchantId, paymentId };
-  const apply = (given: HoldAnswer, isHeld: boolean) =>
+  const declining =
+    answer.kind === 'captured' && holdKey !== null
+      ? { by: turnDownHoldOrder, operationId: holdKey }
+      : null;
+  const bounded = { connector: connector ?? '', answer, now, declining };
+  return applyWithinBound(database, key, bounded, (given, isHeld) =>
     changePayment(
       database,
       key,
@@ -182,19 +185,8 @@ const applyHoldAnswer = async (
         return isHeld ? heldDecision(decision) : decision;
       },
       { known: ordered, store: storeTakingUse },
-    );
-  try {
-    return await apply(answer, false);
-  } catch (error) {
-    if (!isBeyondBound(error) || answer.kind !== 'captured' || holdKey === null) throw error;
-  }
-  if (connector === simulatorConnector) {
-    const order = { merchantId, operationId: holdKey, failureCode: turnedDownAs } as const;
-    await turnDownHoldOrder(database.pool, order);
-    return apply({ kind: 'declined', failureCode: turnedDownAs, bankCode: turnedDownAs }, false);
-  }
-  await alertOfHeld(database, key, connector ?? '', now);
-  return apply(answer, true);
+    ),
+  );
 };
 
 /** Sends the order of the payment's row; one without an order is left as it is. */
