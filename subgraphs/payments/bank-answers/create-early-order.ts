@@ -8,40 +8,28 @@
 import type { Bank, SessionOrder } from '../../acquirers/bank.ts';
 import type { Database } from '../../platform/database/orm.ts';
 import type { BuyerMethod } from '../../rules/banks.ts';
-import { minorUnits } from '../../rules/money.ts';
 import { isRefusal, type Refusal } from '../../rules/refusal.ts';
 import { decline } from './apply-bank-answer.ts';
-import { bankRefMetadata } from './orders.ts';
+import { bankRefMetadata, sessionOrder } from './orders.ts';
 import { changePayment } from '../change-payment.ts';
 import type { Payment } from '../entities.ts';
 import { buyerMethod } from '../rules/create.ts';
 import { sessionEnd, sessionLength_min, type PaymentMethod } from '../rules/payment.ts';
 import { unpublished } from '../store-payment.ts';
 
+/** The order of a session that begins now, which may be paid for one session after the link ends. */
 const earlyOrder = (
   bank: Bank,
-  { merchantId, shopId, id, amount, currency, capture, receiptTermsId, expiresAt }: Payment,
-  method: BuyerMethod,
-  pageUrl: string,
-  now: Temporal.Instant,
-): SessionOrder => ({
-  merchantId,
-  shopId,
-  operationId: id,
-  amount: minorUnits(amount),
-  currency,
-  ...(capture === 'manual' ? { holds: true } : {}),
-  method,
-  pageUrl,
-  sessionUntil: sessionEnd(now, expiresAt, bank.sessionTtl_min),
-  payableUntil: expiresAt.add({ minutes: sessionLength_min(bank.sessionTtl_min) }),
-  reference: null,
-  receiptTermsId,
-  now,
-  card: null,
-  planned: null,
-  callbacks: null,
-});
+  payment: Payment,
+  by: Pick<SessionOrder, 'method' | 'pageUrl' | 'now'>,
+): SessionOrder => {
+  const { expiresAt } = payment;
+  const processingUntil = sessionEnd(by.now, expiresAt, bank.sessionTtl_min);
+  return {
+    ...sessionOrder({ ...payment, processingUntil }, { ...by, card: null }),
+    payableUntil: expiresAt.add({ minutes: sessionLength_min(bank.sessionTtl_min) }),
+  };
+};
 
 /** The method by which a bank takes orders of a method early; null: they wait for the buyer. */
 export const earlyMethod = (
@@ -80,7 +68,7 @@ export const createEarlyOrder = async (
   const method = earlyMethod(bank, payment.method);
   if (!method) return payment;
   const key = { merchantId: payment.merchantId, paymentId: payment.id };
-  const answer = await bank.openSession(earlyOrder(bank, payment, method, pageUrl, now));
+  const answer = await bank.openSession(earlyOrder(bank, payment, { method, pageUrl, now }));
   switch (answer.kind) {
     case 'opened': {
       const created = await recordEarlyOrder(database, bank, payment, answer.reference, now);
