@@ -70,12 +70,33 @@ interface Row {
 class ReadKeys implements KeptKeys {
   readonly fingerprint: [Buffer, ...Buffer[]];
   readonly service: ServiceKeys = {
-    own: () => this.#own(),
-    find: (generation) => this.#find(generation),
+    own: async () => {
+      const key = await this.service.find(this.#generation);
+      if (!key)
+        throw new Error(
+          `the service's key of this SECRET_KEY is sealed with another one: set that as SECRET_KEY_PREVIOUS`,
+        );
+      return { id: this.#generation, key };
+    },
+    find: async (generation) => {
+      const found = this.#services.get(generation);
+      if (found || !this.#known.has(generation)) return found ?? null;
+      await this.#lookAgain();
+      return this.#services.get(generation) ?? null;
+    },
   };
   readonly customers: CustomerVault = {
-    seal: (text) => this.#sealCustomer(text),
-    open: (sealed) => this.#openCustomer(sealed),
+    seal: (text) => {
+      if (!this.#customer) throw new Error('the kept keys have not been read yet');
+      return seal(this.#customer, text);
+    },
+    open: async (sealed) => {
+      // A process of another generation may have made its key since.
+      if (!this.#customers.has(sealedWith(sealed))) await this.#lookAgain();
+      const key = this.#customers.get(sealedWith(sealed));
+      if (!key) throw new Error('a customer was sealed with a key that is not kept');
+      return unseal(key, sealed);
+    },
   };
   readonly #deps: KeptKeysDeps;
   readonly #generation: string;
@@ -152,26 +173,10 @@ class ReadKeys implements KeptKeys {
     }
     const key = Buffer.from(unseal(secrets.vault, sealed), 'base64');
     if (purpose === 'service') this.#services.set(generation, key);
-    else if (purpose === 'customer') this.#addCustomer(generation, key);
-    else if (!this.fingerprint.some((other) => other.equals(key))) this.fingerprint.push(key);
-  }
-
-  #addCustomer(generation: string, key: Buffer): void {
-    this.#customers.set(keyIdOf(key), key);
-    if (generation === this.#generation) this.#customer = key;
-  }
-
-  #sealCustomer(text: string): string {
-    if (!this.#customer) throw new Error('the kept keys have not been read yet');
-    return seal(this.#customer, text);
-  }
-
-  async #openCustomer(sealed: string): Promise<string> {
-    // A process of another generation may have made its key since.
-    if (!this.#customers.has(sealedWith(sealed))) await this.#lookAgain();
-    const key = this.#customers.get(sealedWith(sealed));
-    if (!key) throw new Error('a customer was sealed with a key that is not kept');
-    return unseal(key, sealed);
+    else if (purpose === 'customer') {
+      this.#customers.set(keyIdOf(key), key);
+      if (generation === this.#generation) this.#customer = key;
+    } else if (!this.fingerprint.some((other) => other.equals(key))) this.fingerprint.push(key);
   }
 
   /** Calls of the same moment share a look. Rejects while the database is away. */
@@ -181,22 +186,6 @@ class ReadKeys implements KeptKeys {
     this.#lookedAt_ms = performance.now();
     this.#looking = outsideOfLane(() => this.#read()).finally(() => (this.#looking = null));
     return this.#looking;
-  }
-
-  async #own(): ReturnType<ServiceKeys['own']> {
-    const key = await this.#find(this.#generation);
-    if (!key)
-      throw new Error(
-        `the service's key of this SECRET_KEY is sealed with another one: set that as SECRET_KEY_PREVIOUS`,
-      );
-    return { id: this.#generation, key };
-  }
-
-  async #find(generation: string): Promise<Buffer | null> {
-    const found = this.#services.get(generation);
-    if (found || !this.#known.has(generation)) return found ?? null;
-    await this.#lookAgain();
-    return this.#services.get(generation) ?? null;
   }
 }
 
