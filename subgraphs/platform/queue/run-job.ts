@@ -4,6 +4,7 @@
  * lost ones, so giving up a run loses nothing.
  */
 import type pg from 'pg';
+import { setTimeout as delay } from 'node:timers/promises';
 import * as v from 'valibot';
 import { jobDuration, jobRuns, type Logger } from '../tracing/telemetry.ts';
 import { isSharded } from '../database/sql-file.ts';
@@ -139,31 +140,17 @@ const attempt = async (job: Job, payload: unknown, log: Logger): Promise<RunOutc
  * ends the next wait at once.
  */
 export class WakeSignal {
-  #woken = false;
-  #end = (): void => {};
+  #waking = new AbortController();
 
   wake(): void {
-    this.#woken = true;
-    this.#end();
+    this.#waking.abort();
   }
 
-  /**
-   * Resolves at the next signal, or after `most_ms` milliseconds when present; returns whether
-   * there was a signal.
-   */
-  async wait(most_ms?: number): Promise<boolean> {
-    if (!this.#woken) {
-      await new Promise<void>((resolve) => {
-        const timer = most_ms === undefined ? undefined : setTimeout(resolve, most_ms);
-        this.#end = () => {
-          clearTimeout(timer);
-          resolve();
-        };
-      });
-    }
-    const woken = this.#woken;
-    this.#woken = false;
-    return woken;
+  /** Resolves at the next signal, or after `most_ms` milliseconds. */
+  async wait(most_ms: number): Promise<void> {
+    const { signal } = this.#waking;
+    await delay(most_ms, undefined, { signal }).catch(() => {});
+    if (signal.aborted) this.#waking = new AbortController();
   }
 }
 
