@@ -113,21 +113,6 @@ export type Payment = Row<InferEntity<typeof PaymentEntity>>;
 /** A payment of a saved method. */
 export type RecurringPayment = Payment & { readonly kind: RecurringKind; readonly tokenId: string };
 
-/**
- * A payment's hosted page was opened. A process writes it once for each payment that it remembers,
- * so that the first row is the first opening. Nothing is kept of who opened it.
- */
-const PageOpeningEntity = defineEntity({
-  name: 'PageOpening',
-  tableName: 'page_opening',
-  properties: {
-    merchantId: p.uuid().primary(),
-    paymentId: p.uuid().primary(),
-    /** By the payment's time. Its partition. */
-    createdAt: instant().primary(),
-  },
-});
-
 export const PaymentNoteEntity = defineEntity({
   name: 'PaymentNote',
   tableName: 'payment_note',
@@ -285,7 +270,6 @@ export const paymentsEntities = [
   RefundEntity,
   PaymentLinkEntity,
   LinkPaymentEntity,
-  PageOpeningEntity,
   PaymentNoteEntity,
   RefundDraftEntity,
   ReceiptTermsEntity,
