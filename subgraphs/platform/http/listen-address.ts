@@ -35,18 +35,16 @@ export const explainListening = (error: unknown, address: ListenAddress): unknow
   );
 };
 
-/**
- * Fulfils when this process can listen at the address. Throws one sentence for a person when it
- * cannot.
- */
-export const ensureFree = async (address: ListenAddress): Promise<void> => {
-  const { host, port } = address;
+/** Resolves when this process can listen there, and rejects when it cannot. */
+export const tryListening = async (host: string, port: number): Promise<void> => {
   const server = createServer();
-  try {
-    await once(server.listen({ host, port }), 'listening');
-  } catch (error) {
-    throw explainListening(error, address);
-  }
+  await once(server.listen({ host, port }), 'listening');
   server.close();
   await once(server, 'close');
 };
+
+/** The same for a configured address; rejects with one sentence for a person. */
+export const ensureFree = (address: ListenAddress): Promise<void> =>
+  tryListening(address.host, address.port).catch((error: unknown) => {
+    throw explainListening(error, address);
+  });
