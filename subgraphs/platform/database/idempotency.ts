@@ -252,9 +252,7 @@ const findEarlier = async (
 };
 
 /** A creation under a key, or under none. */
-interface Creation<Made extends object> {
-  readonly caller: ClaimingCaller;
-  readonly claim: IdempotencyClaim | null;
+interface Creation<Made extends object> extends Pick<CallClaim, 'caller' | 'claim'> {
   /**
    * Reads what an earlier call made, by its id; null when there is no such thing, since the key was
    * used for something else.
@@ -332,11 +330,7 @@ const askOn: Statement = {
 };
 
 /** A claim made for `resourceId`: another call may have taken the key since. */
-interface MadeClaim {
-  readonly caller: ClaimingCaller;
-  readonly claim: IdempotencyClaim | null;
-  readonly resourceId: string;
-}
+type MadeClaim = Omit<CallClaim, 'at'>;
 
 const change = async (
   runner: Runner,
