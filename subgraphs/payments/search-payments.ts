@@ -14,7 +14,7 @@ import {
   type Span,
 } from '../platform/database/keyset.ts';
 import { readSearch, runUnnamed } from '../platform/database/lists.ts';
-import type { RowFilter } from '../platform/database/list-statements.ts';
+import { Parameters, withinSpan, type RowFilter } from '../platform/database/list-statements.ts';
 import type { Reach } from '../platform/database/reach.ts';
 import { columns, type Runner } from '../platform/database/statement.ts';
 import { uuidInAnyCase } from '../rules/ids.ts';
@@ -60,52 +60,38 @@ const searchMistake = (search: PaymentSearchInput): string | null => {
 
 const found = columns(paymentNames, 'payment');
 
-/** Parameters as they are numbered, and the conditions that name them. */
-class Conditions {
-  readonly values: unknown[] = [];
+/** Parameters, and the conditions that name them. */
+class Conditions extends Parameters {
   readonly texts: string[] = [];
 
-  /** Numbers a value; gives its `$n`. */
-  parameter(value: unknown): string {
-    return `$${this.values.push(value)}`;
-  }
-
   /** Adds a condition about a value that is given; `text` gets its `$n`. */
-  add(value: unknown, text: (parameter: string) => string): void {
-    if (value !== null && value !== undefined) this.texts.push(text(this.parameter(value)));
+  ifGiven(value: unknown, text: (parameter: string) => string): void {
+    if (value !== null && value !== undefined) this.texts.push(text(this.add(value)));
   }
 }
 
 const criteria = (
   where: Conditions,
   search: PaymentSearchInput,
-  { since, until }: Span,
-  { backwards, position }: PageRange,
+  span: Span,
+  range: PageRange,
 ): void => {
-  where.add(search.id, (id) => `payment.id = ${id}::uuid`);
-  where.add(search.publicId, (publicId) => `payment.public_id = ${publicId}`);
-  where.add(search.orderId, (orderId) => `payment.order_id = ${orderId}`);
-  where.add(search.customerId, (customerId) => `payment.customer_id = ${customerId}`);
-  where.add(search.rrn, (rrn) => `payment.rrn = ${rrn}`);
-  where.add(search.cardMask, (digits) => `right(payment.customer_card_mask, 4) = ${digits}`);
-  where.add(search.amount, (amount) => `payment.amount = ${amount}::int8`);
-  where.add(search.status, (status) => `payment.status = any (${status}::text[])`);
-  // One end to read from: beside another PostgreSQL walks from the outer to the inner. A cursor
-  // lies within the days, which it is bound to.
-  if (!position || !backwards) where.add(since, (at) => `payment.created_at >= ${at}::timestamptz`);
-  if (!position || backwards) where.add(until, (at) => `payment.created_at < ${at}::timestamptz`);
-  if (position) {
-    where.texts.push(
-      `(payment.created_at, payment.id) ${backwards ? '>' : '<'} (${where.parameter(position.createdAt)}::timestamptz, ${where.parameter(position.id)}::uuid)`,
-    );
-  }
+  where.ifGiven(search.id, (id) => `payment.id = ${id}::uuid`);
+  where.ifGiven(search.publicId, (publicId) => `payment.public_id = ${publicId}`);
+  where.ifGiven(search.orderId, (orderId) => `payment.order_id = ${orderId}`);
+  where.ifGiven(search.customerId, (customerId) => `payment.customer_id = ${customerId}`);
+  where.ifGiven(search.rrn, (rrn) => `payment.rrn = ${rrn}`);
+  where.ifGiven(search.cardMask, (digits) => `right(payment.customer_card_mask, 4) = ${digits}`);
+  where.ifGiven(search.amount, (amount) => `payment.amount = ${amount}::int8`);
+  where.ifGiven(search.status, (status) => `payment.status = any (${status}::text[])`);
+  where.texts.push(...withinSpan(paymentTable, span, range, where));
 };
 
 /** SQL: the criteria over a merchant's rows, found by their own index. */
 const overIndex = (where: Conditions, reach: Reach): string => {
-  where.add(reach.merchantId, (id) => `payment.merchant_id = ${id}::uuid`);
-  where.add(reach.shopIds, (ids) => `payment.shop_id = any (${ids}::uuid[])`);
-  where.add(reach.modes, (modes) => `payment.mode = any (${modes}::text[])`);
+  where.ifGiven(reach.merchantId, (id) => `payment.merchant_id = ${id}::uuid`);
+  where.ifGiven(reach.shopIds, (ids) => `payment.shop_id = any (${ids}::uuid[])`);
+  where.ifGiven(reach.modes, (modes) => `payment.mode = any (${modes}::text[])`);
   return `payment where ${where.texts.join(' and ')}`;
 };
 
@@ -183,7 +169,7 @@ export const searchPayments = async (
   const range = pageRange(query, bound);
   if (isRefusal(range)) return range;
   const where = new Conditions();
-  const limit = where.parameter(range.size + 1);
+  const limit = where.add(range.size + 1);
   const order = range.backwards ? 'asc' : 'desc';
   criteria(where, search, span, range);
   const rows = reach ? overIndex(where, reach) : overMerchants(where, search);

@@ -78,7 +78,8 @@ interface ListText {
   readonly values: readonly unknown[];
 }
 
-class Parameters {
+/** Parameters as they are numbered. */
+export class Parameters {
   readonly values: unknown[] = [];
   add(value: unknown): string {
     return `$${this.values.push(value)}`;
@@ -151,8 +152,8 @@ const restOf = (listed: ListedTable, query: ListQuery, parameters: Parameters): 
  * SQL: the moments that a page reads. It has one end to read from: given another, PostgreSQL walks
  * from the outer to the inner. A cursor lies within the span, which it is bound to.
  */
-const withinSpan = (
-  { name }: ListTable,
+export const withinSpan = (
+  { name }: Pick<ListTable, 'name'>,
   { since, until }: Span,
   range: Pick<PageRange, 'backwards' | 'position'> | null,
   parameters: Parameters,
