@@ -14,7 +14,7 @@ import { minorUnits } from '../../rules/money.ts';
 import { paymentSucceeded, refundOpened } from '../../rules/postings.ts';
 import type { FailureCode } from '../../rules/failure-code.ts';
 import { isRefusal, type Refusal } from '../../rules/refusal.ts';
-import { approvalPatch, bankRefMetadata, type Approval, acceptedPatch } from './orders.ts';
+import { approvalPatch, referencePatch, type Approval, acceptedPatch } from './orders.ts';
 import type { Payment, Refund } from '../entities.ts';
 import { changePayment, statusEvents, type Decision, statusChange } from '../change-payment.ts';
 import { applyWithinBound, heldDecision } from './keep-bound.ts';
@@ -216,12 +216,7 @@ const foundPatch = (payment: Payment, session: FoundSession | undefined): Paymen
   if (!session) return isAbsent ? { step: 'wait' as const } : {};
   if (!isAbsent && (payment.step !== 'wait' || payment.stepUrl !== null)) return {};
   const { reference, step, stepUrl } = session;
-  return {
-    bankRef: reference,
-    step,
-    stepUrl,
-    metadata: { ...payment.metadata, ...bankRefMetadata(payment, reference) },
-  };
+  return { ...referencePatch(payment, reference), step, stepUrl };
 };
 
 /** A payment that has ended here is queried for another day, so that late money is returned. */

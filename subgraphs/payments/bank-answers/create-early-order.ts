@@ -10,7 +10,7 @@ import type { Database } from '../../platform/database/orm.ts';
 import type { BuyerMethod } from '../../rules/banks.ts';
 import { isRefusal, type Refusal } from '../../rules/refusal.ts';
 import { decline } from './apply-bank-answer.ts';
-import { bankRefMetadata, sessionOrder } from './orders.ts';
+import { referencePatch, sessionOrder } from './orders.ts';
 import { changePayment } from '../change-payment.ts';
 import type { Payment } from '../entities.ts';
 import { buyerMethod } from '../rules/create.ts';
@@ -50,8 +50,7 @@ export const recordEarlyOrder = (
 ): Promise<Payment | Refusal> =>
   changePayment(database, { merchantId, paymentId }, now, ({ payment }) => {
     if (payment.status !== 'pending' || payment.bankRef !== null) return 'unchanged';
-    const metadata = { ...payment.metadata, ...bankRefMetadata(payment, reference) };
-    return unpublished({ bankName, connector, bankRef: reference, metadata });
+    return unpublished({ bankName, connector, ...referencePatch(payment, reference) });
   });
 
 /**

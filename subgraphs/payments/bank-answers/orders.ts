@@ -79,9 +79,9 @@ export const acceptedPatch = (
   { reference, rrn, traits, savedReference }: Accepted,
 ) =>
   ({
+    ...referencePatch(payment, reference),
     askAt: null,
     rrn,
-    bankRef: reference,
     customerCardBrand: traits.cardBrand ?? payment.customerCardBrand,
     customerCardMask: traits.cardMask ?? payment.customerCardMask,
     customerCardHolder: traits.cardHolder ?? payment.customerCardHolder,
@@ -89,15 +89,14 @@ export const acceptedPatch = (
     customerPayerBank: traits.payerBank,
     step: null,
     stepUrl: null,
-    metadata: { ...payment.metadata, ...bankRefMetadata(payment, reference) },
     savedReference: savedBy(payment, savedReference) ?? payment.savedReference,
   }) satisfies PaymentPatch;
 
-/** `bank_ref` of a live payment (docs/contract.md#reserved-metadata). */
-export const bankRefMetadata = (
-  { mode }: Pick<Payment, 'mode'>,
-  reference: string,
-): Record<string, string> => (mode === 'live' ? { bank_ref: reference } : {});
+/** The bank's reference, in `bank_ref` of a live payment, too (docs/contract.md#reserved-metadata). */
+export const referencePatch = ({ mode, metadata }: Payment, reference: string) => ({
+  bankRef: reference,
+  metadata: mode === 'live' ? { ...metadata, bank_ref: reference } : metadata,
+});
 
 /** The method that a binding saved, with the connector that has it. */
 const savedBy = ({ kind, connector }: Payment, reference: string | undefined): string | null =>
@@ -120,13 +119,12 @@ export const recordSession = (
     const isOther = payment.stepUrl !== null && payment.bankRef !== reference;
     if (payment.status !== 'processing' || isOther) return 'unchanged';
     return unpublished({
-      bankRef: reference,
+      ...referencePatch(payment, reference),
       step,
       stepUrl,
       askAt,
       customerCardBrand: traits.cardBrand,
       customerCardMask: traits.cardMask,
-      metadata: { ...payment.metadata, ...bankRefMetadata(payment, reference) },
     });
   };
   return changePayment(database, key, now, record, { known });
