@@ -257,7 +257,7 @@ export const recordPayment = async (
   const { unserved = null, unreachable = null, receipt = null } = request;
   const { phone = null, ordersEarly = false } = request;
   const claim = claimOfPayment(request, ordersEarly);
-  if (claim && isRefusal(claim)) return claim;
+  if (isRefusal(claim)) return claim;
   const terms = paymentTerms(input, key.mode, id, now);
   if (isRefusal(terms)) return terms;
   const sums = receipt && sumMistake(receipt.terms, terms.amount);
@@ -393,9 +393,9 @@ export const createPayment = async (
 ): Promise<CreatedPayment | Refusal> => {
   const { database, banks, policies } = deps;
   const bank = await servingBank(banks, key, servedOf(request.input));
-  const unserved = bank && isRefusal(bank) ? bank : null;
+  const unserved = isRefusal(bank) ? bank : null;
   const receipt = givenReceipt(deps.customers, request.input.receipt, now());
-  if (receipt && isRefusal(receipt)) return receipt;
+  if (isRefusal(receipt)) return receipt;
   const lists = await policies.current();
   const unreachable = unreachableTarget(deps, key, request.input);
   const ordersEarly =
@@ -409,7 +409,7 @@ export const createPayment = async (
   const { merchantId, id: resourceId } = created.payment;
   const page = pageAddress(deps, { merchantId, paymentId: resourceId });
   const claim = claimOfPayment(request, ordersEarly);
-  if (claim && isRefusal(claim)) return claim;
+  if (isRefusal(claim)) return claim;
   const payment = await answerUnderKey(database.pool, { caller: key, claim, resourceId }, () =>
     createEarlyOrder(database, bank, created.payment, page, now()),
   );

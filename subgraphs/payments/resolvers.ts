@@ -136,7 +136,7 @@ const holdMutations = (deps: ReadingDeps): MutationResolvers => {
       const calling = await callerOf(deps, principal, { id, merchantId }, now);
       if (isRefusal(calling)) return calling;
       const given = givenReceipt(customers, receipt, calling.now);
-      if (given && isRefusal(given)) return given;
+      if (isRefusal(given)) return given;
       const asked = { paymentId: id, amount: amount ?? null, receipt: given };
       const request = { ...asked, requestId, idempotency };
       const captured = await capturePayment(database, banks, calling.caller, request, calling.now);

@@ -297,7 +297,7 @@ export const createPayoutBatch = async (
     );
   }
   const claim = claimOf(idempotency, 'payoutBatchCreate', { method, items: inputs });
-  if (claim && isRefusal(claim)) return claim;
+  if (isRefusal(claim)) return claim;
   const bank = await payoutBank(deps.banks, creating.key, method);
   const batch: Batch = {
     parts: deps,

@@ -212,7 +212,7 @@ export const createPayout = async (
   const lack = lacksScope(key, method);
   if (lack) return lack;
   const claim = claimOf(idempotency, 'payoutCreate', input, method === 'payouts_card');
-  if (claim && isRefusal(claim)) return claim;
+  if (isRefusal(claim)) return claim;
   const terms = payoutTerms(method, input);
   if (isRefusal(terms)) return terms;
   const bank = await payoutBank(deps.banks, key, method);

@@ -79,8 +79,11 @@ export const refuseMistakes = (
 };
 
 /** Whether a value is a refusal and not a result. */
-export const isRefusal = (value: object): value is Refusal =>
-  '__typename' in value && value.__typename === 'Refused';
+export const isRefusal = (value: unknown): value is Refusal =>
+  typeof value === 'object' &&
+  value !== null &&
+  '__typename' in value &&
+  value.__typename === 'Refused';
 
 // Texts that callers give: what is wrong with them, in words that name the field, and what a message
 // may repeat of them.

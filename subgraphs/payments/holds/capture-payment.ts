@@ -129,7 +129,7 @@ export const capturePayment = async (
   const { paymentId, amount, receipt = null, idempotency } = request;
   const named = { paymentId, amount, ...(receipt ? { receipt: receipt.terms } : {}) };
   const claim = claimOf(idempotency, 'paymentCapture', named, true);
-  if (claim && isRefusal(claim)) return claim;
+  if (isRefusal(claim)) return claim;
   if (!isUuid(paymentId)) return refuse('not_found', 'there is no such payment');
   const { pool } = database;
   const key = { merchantId: caller.merchantId, paymentId };

@@ -56,14 +56,14 @@ export const createLink = async (
   acting: Acting,
 ): Promise<Created<PaymentLink> | Refusal> => {
   const claim = claimOf(idempotency, 'linkCreate', input);
-  if (claim && isRefusal(claim)) return claim;
+  if (isRefusal(claim)) return claim;
   const id = randomUUID();
   const { pool } = deps.database;
   const { merchantId, mode } = key;
   const terms = linkTerms(input, mode, id, now);
   if (isRefusal(terms)) return terms;
   const given = givenReceipt(deps.customers, input.receipt, now);
-  if (given && isRefusal(given)) return given;
+  if (isRefusal(given)) return given;
   const sums = given && sumMistake(given.terms, terms.amount ?? 0n);
   if (sums) return sums;
   const { method, currency, capture } = terms;
@@ -73,7 +73,7 @@ export const createLink = async (
     linkReceiptMistake(key, terms, given) ??
     (given && receiptCurrencyMistake(currency)) ??
     policyRefusal(await deps.policies.current(), key, terms, given?.terms.customer.phone ?? null) ??
-    (bank && isRefusal(bank) ? bank : null);
+    (isRefusal(bank) ? bank : null);
   const find = async (linkId: string): Promise<PaymentLink | null> =>
     (await loadLinks(pool, [{ merchantId, id: linkId }]))[0] ?? null;
   const link = {

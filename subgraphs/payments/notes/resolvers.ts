@@ -50,7 +50,7 @@ const addNote = async (
 ): Promise<Created<PaymentNote> | Refusal> => {
   const { merchantId, principal } = caller;
   const claim = claimOf(idempotency, 'paymentNoteAdd', { paymentId, text });
-  if (claim && isRefusal(claim)) return claim;
+  if (isRefusal(claim)) return claim;
   const mistake = textMistake('text', text.trim(), 1, note_max_chars);
   if (mistake) return refuse('bad_request', mistake);
   const key = { merchantId, paymentId };

@@ -126,7 +126,7 @@ export const closePayment = async (
 ): Promise<Created<Receipt> | Refusal> => {
   const { paymentId, receipt, idempotency } = request;
   const claim = claimOf(idempotency, 'receiptClose', { paymentId, receipt: receipt.terms });
-  if (claim && isRefusal(claim)) return claim;
+  if (isRefusal(claim)) return claim;
   if (!isUuid(paymentId)) return refuse('not_found', 'there is no such payment');
   const { merchantId } = caller;
   const find = async (receiptId: string): Promise<Receipt | null> =>

@@ -67,7 +67,7 @@ export const createRefundDraft = async (
   const { paymentId, amount, reason, receipt } = asked;
   const named = { paymentId, amount, reason, ...(receipt ? { receipt: receipt.terms } : {}) };
   const claim = claimOf(idempotency, 'refundDraftCreate', named);
-  if (claim && isRefusal(claim)) return claim;
+  if (isRefusal(claim)) return claim;
   const mistake = textMistake('reason', reason.trim(), 1, reason_max_chars);
   if (mistake) return refuse('bad_request', mistake);
   const id = newRowId();

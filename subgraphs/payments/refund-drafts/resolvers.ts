@@ -67,7 +67,7 @@ export const refundDraftMutations = (deps: ReadingDeps): MutationResolvers => ({
     const { caller, now: at } = calling;
     if (caller.kind !== 'person') throw refusal('scope_required', 'this operation is for people');
     const given = await givenPartReceipt(deps, caller, paymentId, receipt, at);
-    if (given && isRefusal(given)) return given;
+    if (isRefusal(given)) return given;
     const asked = { paymentId, amount: amount ?? null, reason, receipt: given };
     const request = { ...asked, requestId, idempotency };
     const created = await createRefundDraft(deps.database.pool, caller, request, at);

@@ -267,7 +267,7 @@ export const refundPayment = async (
   const { idempotency, requestId: _, receipt = null, ...input } = request;
   const named = { ...input, ...(receipt ? { receipt: receipt.terms } : {}) };
   const claim = claimOf(idempotency, 'refundCreate', named, true);
-  if (claim && isRefusal(claim)) return claim;
+  if (isRefusal(claim)) return claim;
   if (!isUuid(request.paymentId)) return refuse('not_found', 'there is no such payment');
   const { paymentId, amount, reason, metadata = null, requestId = '' } = request;
   const wrong = refuseMistakes([

@@ -71,7 +71,7 @@ export const refundMutations = (deps: ReadingDeps): MutationResolvers => ({
     const { caller, now: at } = calling;
     await assertMayRefund(deps, caller);
     const given = await givenPartReceipt(deps, caller, paymentId, receipt, at);
-    if (given && isRefusal(given)) return given;
+    if (isRefusal(given)) return given;
     const request = {
       paymentId,
       amount: amount ?? null,

@@ -140,7 +140,7 @@ export const createDraft = async (
     recipientOf,
     reason,
   });
-  if (claim && isRefusal(claim)) return claim;
+  if (isRefusal(claim)) return claim;
   const { pool } = deps.database;
   const input = await inputAgain(pool, request);
   if (isRefusal(input)) return input;

@@ -156,9 +156,6 @@ export const sendCommand = async (
   if (command !== 'begin') endListChanges(client, command === 'commit');
 };
 
-const isGranted = (result: unknown): boolean =>
-  typeof result !== 'object' || result === null || !isRefusal(result);
-
 /**
  * Runs `work` in one transaction on one client; rolls back when it throws, and when `keep` returns
  * false for its result. A refusal leaves nothing behind, unless `keep` is another.
@@ -166,7 +163,7 @@ const isGranted = (result: unknown): boolean =>
 export const inTransaction = async <Result>(
   pool: pg.Pool,
   work: (client: pg.PoolClient) => Promise<Result>,
-  keep: (result: Result) => boolean = isGranted,
+  keep: (result: Result) => boolean = (result) => !isRefusal(result),
 ): Promise<Result> => {
   const client = await pool.connect();
   try {
