@@ -21,14 +21,7 @@ with sent as materialized (
     verification boolean, saved_reference text, connector text, bank_name text,
     processing_until timestamptz, ask_at timestamptz, event_id uuid, key text, fingerprint text,
     request text, asks_later boolean, terms json, public_number int8, position int8
-  )) with ordinality as sent (
-    merchant_id, id, shop_id, mode, order_id, amount, capture, currency, method, status, return_url,
-    on_decline, webhook_url, description, customer_id, metadata, created_at, expires_at,
-    planned_outcome, planned_failure_code, amount_usdt, receipt_terms_id, made_by_key, kind,
-    token_id, subscription_id, verification, saved_reference, connector, bank_name,
-    processing_until, ask_at, event_id, key, fingerprint, request, asks_later, terms,
-    public_number, position, place
-  )
+  )) with ordinality as sent
   join shop on shop.merchant_id = $1 and shop.id = sent.shop_id
   where sent.merchant_id = $1
     and set_config('lock_timeout', case when $3::boolean then '5000' else '100' end, true) <> ''
@@ -63,7 +56,7 @@ created as (
     bank_name, processing_until, ask_at
   from sent
   where key is null or id in (select resource_id from claim)
-  order by place
+  order by ordinality
   on conflict (merchant_id, id) do nothing
   returning id, public_id, shop_id, terminal_id, terminal_name, shop_name, method, kind, created_at
 ),
@@ -84,7 +77,7 @@ published as (
     json_build_object('id', sent.id, 'amount', sent.amount, 'status', sent.status), sent.created_at
   from created join sent on sent.id = created.id
   -- The order of the calls is that of their events.
-  order by sent.place
+  order by sent.ordinality
 )
 select id, public_id as "publicId", terminal_id as "terminalId", terminal_name as "terminalName",
   shop_name as "shopName",
