@@ -7,7 +7,7 @@
 import { platformMerchantId } from '../../rules/ids.ts';
 import type { Subject } from '../../platform/alerts/dead-letters.ts';
 import { run, type Runner, type Statement } from '../../platform/database/statement.ts';
-import { countedKinds, countedStatuses } from '../entities.ts';
+import { countedKinds, countedStatuses, type CountedKind } from '../entities.ts';
 
 /** A verification of a card is voided at the bank: it moves no money. */
 const isVoided = "(payment.verification and payment.method = 'cards')";
@@ -15,39 +15,33 @@ const hasMoney = `payment.captured_at is not null and not ${isVoided}`;
 
 const hourOf = (row: string): string => `date_trunc('hour', ${row}.created_at, 'UTC')`;
 
-/** SQL: a fact's columns except its money, in the order of `counted_fact`. */
-const factColumns = {
-  payment: `payment.merchant_id, payment.shop_id, 'payment' as kind, payment.id, payment.mode,
-    payment.currency, ${hourOf('payment')} as hour, payment.method,
-    coalesce(payment.connector, '') as bank, coalesce(payment.failure_code, '') as failure_code,
-    payment.status, payment.amount`,
-  refund: `refund.merchant_id, refund.shop_id, 'refund' as kind, refund.id, refund.mode,
-    payment.currency, ${hourOf('refund')} as hour, payment.method,
-    coalesce(payment.connector, '') as bank, coalesce(refund.fail_reason, '') as failure_code,
-    refund.status, refund.amount`,
-  payout: `payout.merchant_id, payout.shop_id, 'payout' as kind, payout.id, payout.mode,
-    payout.currency, ${hourOf('payout')} as hour, payout.method,
-    coalesce(payout.connector, '') as bank, coalesce(payout.fail_reason, '') as failure_code,
-    payout.status, payout.amount`,
-} as const;
+/**
+ * SQL: a fact's columns except its money, in the order of `counted_fact`. `of` is the table with
+ * its currency, method and bank, `failure` its column with the failure's code.
+ */
+const factColumns = (kind: CountedKind, of: 'payment' | 'payout', failure: string): string =>
+  `${kind}.merchant_id, ${kind}.shop_id, '${kind}' as kind, ${kind}.id, ${kind}.mode,
+    ${of}.currency, ${hourOf(kind)} as hour, ${of}.method,
+    coalesce(${of}.connector, '') as bank, coalesce(${kind}.${failure}, '') as failure_code,
+    ${kind}.status, ${kind}.amount`;
 
 /** SQL: a row is the merchant's: every table names it, so that one shard runs the statement. */
 const ofMerchant = (row: string): string => ` and ${row}.merchant_id = $1`;
 
 const present = `
-  select ${factColumns.payment},
+  select ${factColumns('payment', 'payment', 'failure_code')},
     case when ${hasMoney} then coalesce(payment.amount_captured, payment.amount) else 0 end as moved,
     case when ${hasMoney} then coalesce(payment.fee, 0) else 0 end as fee
   from touched join payment
     on payment.merchant_id = touched.merchant_id and payment.id = touched.payment_id${ofMerchant('payment')}
   union all
-  select ${factColumns.refund},
+  select ${factColumns('refund', 'payment', 'fail_reason')},
     case when refund.status = 'succeeded' and not ${isVoided} then refund.amount else 0 end, 0
   from touched join refund
     on refund.merchant_id = touched.merchant_id and refund.payment_id = touched.payment_id${ofMerchant('refund')}
     join payment on payment.merchant_id = refund.merchant_id and payment.id = refund.payment_id
   union all
-  select ${factColumns.payout},
+  select ${factColumns('payout', 'payout', 'fail_reason')},
     case when payout.status = 'succeeded' then payout.amount else 0 end,
     case when payout.status = 'succeeded' then payout.fee else 0 end
   from named join payout
