@@ -7,8 +7,7 @@ import type { ServerResponse } from 'node:http';
 import { Readable } from 'node:stream';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { openNamedQuota } from '../gateway/callers/limits.ts';
-import type { ExportLedgerQuery } from '../schema/generated/operations.ts';
-import type { ledgerEntryJson } from '../schema/wire.ts';
+import type { ExportLedgerQuery, ListLedgerQuery } from '../schema/generated/operations.ts';
 import type { AnyRequest, Outcome } from './routes/route.ts';
 import { rateLimited, type Refusal, sendRefusal } from './refusal-http.ts';
 
@@ -151,7 +150,7 @@ const columns = [
   'payment_id',
   'payout_id',
   'created_at',
-] as const satisfies readonly (keyof ReturnType<typeof ledgerEntryJson>)[];
+] as const satisfies readonly (keyof ListLedgerQuery['ledger']['nodes'][number])[];
 const header = `${columns.join(',')}\r\n`;
 /** About 300 KB, of which each download has two in memory. */
 const rowsPerPart = 2_500;

@@ -3,7 +3,7 @@
  * `schema/openapi.yaml` defines valid requests.
  */
 import type { WebhookEvent as GraphEvent } from '../schema/generated/operations.ts';
-import { requestJson, deliveredEventJson, loggedEventJson } from '../schema/wire.ts';
+import { loggedEventJson } from '../schema/wire.ts';
 import { graphKindOf, type WebhookEvent } from '../subgraphs/rules/event.ts';
 import { links, payments } from './routes/payments.ts';
 import { money, payouts } from './routes/payouts.ts';
@@ -45,13 +45,12 @@ const eventLog = [
       events: query.event?.map((name): GraphEvent => graphKindOf(name)) ?? null,
       subjectId: query.subjectId ?? null,
     }),
-    answer: ({ eventLog: { items, hasMore, lastId } }) =>
-      ok({ items: items.map(loggedEventJson), has_more: hasMore, last_id: lastId }),
+    answer: ({ eventLog: page }) => ok({ ...page, items: page.items.map(loggedEventJson) }),
   }),
   row('GET', '/event-log/{id}', 'GetLoggedEvent', 'Query.loggedEvent', {
     idPrefix: 'evt_',
     variables: ({ id }) => ({ id }),
-    answer: ({ loggedEvent }) => loggedEvent && ok(deliveredEventJson(loggedEvent)),
+    answer: ({ loggedEvent }) => loggedEvent && ok(loggedEventJson(loggedEvent)),
   }),
 ];
 
@@ -61,18 +60,12 @@ const requests = [
       ...pageVariables(query),
       status: query.status?.map(Number) ?? null,
     }),
-    answer: ({ apiRequests: page }) => paged(page, requestJson),
+    answer: ({ apiRequests: page }) => paged(page),
   }),
   row('GET', '/requests/{id}', 'GetRequest', 'Query.apiRequest', {
     idForm: /^[A-Za-z0-9._:-]{1,128}$/,
     variables: ({ id }) => ({ id }),
-    answer: ({ apiRequest }) =>
-      apiRequest &&
-      ok({
-        ...requestJson(apiRequest),
-        request_body: apiRequest.requestBody,
-        response_body: apiRequest.responseBody,
-      }),
+    answer: ({ apiRequest }) => apiRequest && ok(apiRequest),
   }),
 ];
 

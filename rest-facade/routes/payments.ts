@@ -1,12 +1,6 @@
 /** Payments, refunds, receipts and payment links. */
 import type * as graph from '../../schema/generated/operations.ts';
-import {
-  linkJson,
-  paymentJson,
-  refundJson,
-  wholePaymentJson,
-  receiptJson,
-} from '../../schema/wire.ts';
+import { paymentJson, wholePaymentJson } from '../../schema/wire.ts';
 import { publicIdInAnyCase } from '../../subgraphs/rules/ids.ts';
 import {
   row,
@@ -40,20 +34,7 @@ export const payments = [
     idempotent: true,
     variables: bodyAsInput<graph.PaymentCreateInput>,
     answer: ({ paymentCreate: result }) =>
-      created(
-        {
-          payment: wholePaymentJson(result.payment),
-          payment_url: result.paymentUrl,
-          mode: result.mode,
-          idempotent: result.idempotent,
-          simulator: result.simulator,
-          bank: result.bank,
-          bank_ref: result.bankRef,
-          failure_code: result.failureCode,
-          failure_message: result.failureMessage,
-        },
-        result.idempotent,
-      ),
+      created({ ...result, payment: wholePaymentJson(result.payment) }, result.idempotent),
   }),
   row('GET', '/payments', 'ListPayments', 'Query.payments', {
     variables: ({ query }: Asking<PaymentsQuery>) => ({
@@ -96,7 +77,7 @@ export const payments = [
       metadata: body.metadata ?? null,
       idempotency,
     }),
-    answer: ({ refundCreate: result }) => created(refundJson(result.refund), result.idempotent),
+    answer: ({ refundCreate: result }) => created(result.refund, result.idempotent),
   }),
   row('POST', '/payments/{id}/receipts', 'CloseReceipt', 'Mutation.receiptClose', {
     idempotent: true,
@@ -106,19 +87,18 @@ export const payments = [
       receipt: body,
       idempotency,
     }),
-    answer: ({ receiptClose: result }) =>
-      created({ receipt: receiptJson(result.receipt) }, result.idempotent),
+    answer: ({ receiptClose: result }) => created({ receipt: result.receipt }, result.idempotent),
   }),
   row('GET', '/receipts', 'ListReceipts', 'Query.receipts', {
     variables: ({ query }: Asking<StatusPage<graph.ReceiptStatus> & { paymentId?: string }>) => ({
       ...statusPage(query),
       paymentId: query.paymentId ?? null,
     }),
-    answer: ({ receipts: page }) => paged(page, receiptJson),
+    answer: ({ receipts: page }) => paged(page),
   }),
   row('GET', '/receipts/{id}', 'GetReceipt', 'Query.receipt', {
     variables: ({ id }) => ({ id }),
-    answer: ({ receipt }) => receipt && ok(receiptJson(receipt)),
+    answer: ({ receipt }) => receipt && ok(receipt),
   }),
   row('GET', '/refunds', 'ListRefunds', 'Query.refunds', {
     variables: ({
@@ -127,7 +107,7 @@ export const payments = [
       ...statusPage(query),
       filter: narrowed(query, { paymentId: query.paymentId }),
     }),
-    answer: ({ refunds: page }) => paged(page, refundJson),
+    answer: ({ refunds: page }) => paged(page),
   }),
 ];
 
@@ -135,19 +115,18 @@ export const links = [
   row('POST', '/links', 'CreateLink', 'Mutation.linkCreate', {
     idempotent: true,
     variables: bodyAsInput<graph.PaymentLinkCreateInput>,
-    answer: ({ linkCreate: result }) => created({ link: linkJson(result.link) }, result.idempotent),
+    answer: ({ linkCreate: result }) => created({ link: result.link }, result.idempotent),
   }),
   row('GET', '/links', 'ListLinks', 'Query.paymentLinks', {
     variables: ({ query }: Asking<StatusPage<graph.PaymentLinkStatus>>) => statusPage(query),
-    answer: ({ paymentLinks: page }) => paged(page, linkJson),
+    answer: ({ paymentLinks: page }) => paged(page),
   }),
   row('GET', '/links/{id}', 'GetLink', 'Query.paymentLink', {
     variables: ({ id }) => ({ id }),
-    answer: ({ paymentLink }) => paymentLink && ok(linkJson(paymentLink)),
+    answer: ({ paymentLink }) => paymentLink && ok(paymentLink),
   }),
   row('POST', '/links/{id}/deactivate', 'DeactivateLink', 'Mutation.linkDeactivate', {
     variables: ({ id }) => ({ id }),
-    answer: ({ linkDeactivate: result }) =>
-      ok({ status: result.link.status, link: linkJson(result.link) }),
+    answer: ({ linkDeactivate: result }) => ok({ status: result.link.status, link: result.link }),
   }),
 ];

@@ -2,13 +2,7 @@
 import * as v from 'valibot';
 import type { OperationMap } from '../../schema/generated/operation-map.ts';
 import type * as graph from '../../schema/generated/operations.ts';
-import {
-  balanceJson,
-  ledgerEntryJson,
-  payoutJson,
-  rateJson,
-  sbpBankJson,
-} from '../../schema/wire.ts';
+import { payoutJson } from '../../schema/wire.ts';
 import { payoutScopes } from '../../subgraphs/platform/access/access.ts';
 import type { Scope } from '../../subgraphs/platform/access/principal.ts';
 import {
@@ -63,18 +57,7 @@ export const payouts = [
     bodyScope: payoutScope,
     variables: bodyAsInput<graph.PayoutCreateInput>,
     answer: ({ payoutCreate: result }) =>
-      created(
-        {
-          payout: payoutJson(result.payout),
-          mode: result.mode,
-          idempotent: result.idempotent,
-          simulator: result.simulator,
-          bank: result.bank,
-          bank_ref: result.bankRef,
-          failure_reason: result.failureReason,
-        },
-        result.idempotent,
-      ),
+      created({ ...result, payout: payoutJson(result.payout) }, result.idempotent),
   }),
   row('POST', '/payouts/batch', 'CreatePayoutBatch', 'Mutation.payoutBatchCreate', {
     idempotent: true,
@@ -88,28 +71,12 @@ export const payouts = [
       items: items.map((item) => ({ ...item, amount: batchAmount(item), method })),
       idempotency,
     }),
-    answer: ({ payoutBatchCreate: result }, { body: { items } }) => {
-      const results = result.results.map(
-        ({ payoutId, index, status, method, amount, code, error }) => ({
-          index,
-          status,
-          method,
-          amount,
-          payout_id: payoutId,
-          code,
-          error: batchError(items[index], { code, error }),
-        }),
-      );
-      return created(
-        {
-          mode: result.mode,
-          created: result.created,
-          failed: result.failed,
-          total: result.total,
-          results,
-        },
-        result.idempotent,
-      );
+    answer: ({ payoutBatchCreate: { idempotent, ...batch } }, { body: { items } }) => {
+      const results = batch.results.map((result) => ({
+        ...result,
+        error: batchError(items[result.index], result),
+      }));
+      return created({ ...batch, results }, idempotent);
     },
   }),
   row('GET', '/payouts', 'ListPayouts', 'Query.payouts', {
@@ -126,7 +93,7 @@ export const payouts = [
   }),
   row('GET', '/banks/sbp', 'ListSbpBanks', 'Query.sbpBanks', {
     variables: () => ({}),
-    answer: ({ sbpBanks }) => ok({ items: sbpBanks.map(sbpBankJson) }),
+    answer: ({ sbpBanks }) => ok({ items: sbpBanks }),
   }),
 ];
 
@@ -138,16 +105,16 @@ const ledgerVariables = ({ query }: Asking<Page & { type?: graph.LedgerEntryType
 export const money = [
   row('GET', '/balance', 'GetBalance', 'Query.balance', {
     variables: ({ query }: Asking<{ currency: string }>) => query,
-    answer: ({ balance }) => ok(balanceJson(balance)),
+    answer: ({ balance }) => ok(balance),
   }),
   row('GET', '/rates', 'ListRates', 'Query.rates', {
     variables: () => ({}),
-    answer: ({ rates }) => ok({ rates: rates.map(rateJson) }),
+    answer: ({ rates }) => ok({ rates }),
   }),
   row('GET', '/ledger', 'ListLedger', 'Query.ledger', {
     kind: 'ledger',
     variables: ledgerVariables,
-    answer: ({ ledger: page }) => paged(page, ledgerEntryJson),
+    answer: ({ ledger: page }) => paged(page),
   }),
 ];
 

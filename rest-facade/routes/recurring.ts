@@ -1,13 +1,6 @@
 /** Subscriptions, tokens and customers. */
 import type * as graph from '../../schema/generated/operations.ts';
-import {
-  chargeJson,
-  scheduleJson,
-  subscriptionJson,
-  tokenJson,
-  wholePaymentJson,
-  withPage,
-} from '../../schema/wire.ts';
+import { chargeJson, scheduleJson, wholePaymentJson } from '../../schema/wire.ts';
 import {
   row,
   ok,
@@ -41,15 +34,8 @@ export const subscriptions = [
   row('POST', '/subscriptions', 'CreateSubscription', 'Mutation.subscriptionCreate', {
     idempotent: true,
     variables: bodyAsInput<graph.SubscriptionCreateInput>,
-    answer: ({ subscriptionCreate: result }) =>
-      created(
-        {
-          subscription: withPage(subscriptionJson(result.subscription), result.subscription.payUrl),
-          initial_payment: wholePaymentJson(result.initialPayment),
-          pay_url: result.payUrl,
-        },
-        result.idempotent,
-      ),
+    answer: ({ subscriptionCreate: { idempotent, ...result } }) =>
+      created({ ...result, initial_payment: wholePaymentJson(result.initial_payment) }, idempotent),
   }),
   row('GET', '/subscriptions', 'ListSubscriptions', 'Query.billingSubscriptionsConnection', {
     kind: 'list',
@@ -58,13 +44,11 @@ export const subscriptions = [
       after: query.cursor ?? null,
       filter: filterOf({ customerRef: query.customerRef, status: query.status }),
     }),
-    answer: ({ billingSubscriptionsConnection: page }) => paged(page, subscriptionJson),
+    answer: ({ billingSubscriptionsConnection: page }) => paged(page),
   }),
   row('GET', '/subscriptions/{id}', 'GetSubscription', 'Query.billingSubscription', {
     variables: ({ id }) => ({ id }),
-    answer: ({ billingSubscription }) =>
-      billingSubscription &&
-      ok(withPage(subscriptionJson(billingSubscription), billingSubscription.payUrl)),
+    answer: ({ billingSubscription }) => billingSubscription && ok(billingSubscription),
   }),
   row(
     'GET',
@@ -90,14 +74,7 @@ export const tokens = [
   row('POST', '/tokens', 'CreateToken', 'Mutation.tokenCreate', {
     idempotent: true,
     variables: bodyAsInput<graph.TokenCreateInput>,
-    answer: ({ tokenCreate: result }) =>
-      created(
-        {
-          card: withPage(tokenJson(result.token), result.token.payUrl),
-          pay_url: result.payUrl,
-        },
-        result.idempotent,
-      ),
+    answer: ({ tokenCreate: { idempotent, ...result } }) => created(result, idempotent),
   }),
   row('GET', '/tokens', 'ListTokens', 'Query.tokensConnection', {
     kind: 'list',
@@ -107,7 +84,7 @@ export const tokens = [
       first: query.limit ?? null,
       after: query.cursor ?? null,
     }),
-    answer: ({ tokensConnection: page }) => paged(page, tokenJson),
+    answer: ({ tokensConnection: page }) => paged(page),
   }),
   row('POST', '/tokens/{id}/charge', 'ChargeToken', 'Mutation.tokenCharge', {
     idempotent: true,
@@ -131,7 +108,6 @@ export const tokens = [
 export const customers = [
   row('POST', '/customer-sessions', 'CreateCustomerSession', 'Mutation.customerSessionCreate', {
     variables: ({ body }: ValidRequest<graph.CustomerSessionCreateInput>) => ({ input: body }),
-    answer: ({ customerSessionCreate: result }) =>
-      created({ url: result.url, expires_at: result.expiresAt }, false),
+    answer: ({ customerSessionCreate: result }) => created(result, false),
   }),
 ];

@@ -138,12 +138,14 @@ export const created = (body: object, idempotent: boolean): Answer => ({
   replayed: idempotent,
 });
 export const cancelled = ok({ status: 'cancelled' });
-export const paged = <Node>(
-  {
-    nodes,
-    pageInfo,
-  }: { nodes: readonly Node[]; pageInfo: { hasNextPage: boolean; endCursor: string | null } },
-  json: (node: Node) => object,
+interface Connection<Node> {
+  readonly nodes: readonly Node[];
+  readonly pageInfo: { readonly hasNextPage: boolean; readonly endCursor: string | null };
+}
+/** A page of a list. `json` writes what the operation cannot. */
+export const paged = <Node extends object>(
+  { nodes, pageInfo }: Connection<Node>,
+  json: (node: Node) => object = (node) => node,
 ): Answer =>
   ok({ items: nodes.map(json), next_cursor: pageInfo.hasNextPage ? pageInfo.endCursor : null });
 /** The filter of a list; null where the query narrows nothing, which is the registry's own page. */

@@ -700,7 +700,7 @@ export type GetBalanceQueryVariables = Exact<{
 }>;
 
 
-export type GetBalanceQuery = { balance: { balance: number, available: number, currency: string, shops: Array<{ shopId: string, shopName: string, balance: number }> } };
+export type GetBalanceQuery = { balance: { balance: number, available: number, currency: string, shops: Array<{ balance: number, shop_id: string, shop_name: string }> } };
 
 export type ReadTestClockQueryVariables = Exact<{ [key: string]: never; }>;
 
@@ -710,7 +710,7 @@ export type ReadTestClockQuery = { testClock: { now: string, frozen: boolean, ad
 export type ListRatesQueryVariables = Exact<{ [key: string]: never; }>;
 
 
-export type ListRatesQuery = { rates: Array<{ method: PaymentMethod, rateBps: number }> };
+export type ListRatesQuery = { rates: Array<{ method: PaymentMethod, rate_bps: number }> };
 
 export type ListLedgerQueryVariables = Exact<{
   first: number;
@@ -721,7 +721,7 @@ export type ListLedgerQueryVariables = Exact<{
 }>;
 
 
-export type ListLedgerQuery = { ledger: { nodes: Array<{ id: string, type: LedgerEntryType, amount: number, currency: string, description: string, paymentId: string | null, payoutId: string | null, createdAt: string }>, pageInfo: { hasNextPage: boolean, endCursor: string | null } } };
+export type ListLedgerQuery = { ledger: { nodes: Array<{ id: string, type: LedgerEntryType, amount: number, currency: string, description: string, payment_id: string | null, payout_id: string | null, created_at: string }>, pageInfo: { hasNextPage: boolean, endCursor: string | null } } };
 
 export type ExportLedgerQueryVariables = Exact<{
   first: number;
@@ -744,18 +744,18 @@ export type ListEventLogQueryVariables = Exact<{
 }>;
 
 
-export type ListEventLogQuery = { eventLog: { hasMore: boolean, lastId: string | null, items: Array<{ id: string, event: WebhookEvent, createdAt: string, data: Record<string, unknown> }> } };
+export type ListEventLogQuery = { eventLog: { has_more: boolean, last_id: string | null, items: Array<{ id: string, event: WebhookEvent, data: Record<string, unknown>, created_at: string }> } };
 
 export type GetLoggedEventQueryVariables = Exact<{
   id: string;
 }>;
 
 
-export type GetLoggedEventQuery = { loggedEvent: { id: string, event: WebhookEvent, createdAt: string, data: Record<string, unknown>, deliveries: Array<{ url: string, status: DeliveryStatus, attemptLog: Array<{ at: string, durationMs: number, status: number | null, error: string | null }> }> } | null };
+export type GetLoggedEventQuery = { loggedEvent: { id: string, event: WebhookEvent, data: Record<string, unknown>, created_at: string, deliveries: Array<{ url: string, status: DeliveryStatus, attempts: Array<{ at: string, status: number | null, error: string | null, duration_ms: number }> }> } | null };
 
-export type LoggedEventFieldsFragment = { id: string, event: WebhookEvent, createdAt: string, data: Record<string, unknown> };
+export type LoggedEventFieldsFragment = { id: string, event: WebhookEvent, data: Record<string, unknown>, created_at: string };
 
-export type ApiRequestFieldsFragment = { id: string, at: string, method: string, path: string, status: number, code: string | null, keyPrefix: string, idempotencyKey: string | null, durationMs: number };
+export type ApiRequestFieldsFragment = { id: string, at: string, method: string, path: string, status: number, code: string | null, key_prefix: string, idempotency_key: string | null, duration_ms: number };
 
 export type ListRequestsQueryVariables = Exact<{
   first: number;
@@ -766,14 +766,14 @@ export type ListRequestsQueryVariables = Exact<{
 }>;
 
 
-export type ListRequestsQuery = { apiRequests: { nodes: Array<{ id: string, at: string, method: string, path: string, status: number, code: string | null, keyPrefix: string, idempotencyKey: string | null, durationMs: number }>, pageInfo: { hasNextPage: boolean, endCursor: string | null } } };
+export type ListRequestsQuery = { apiRequests: { nodes: Array<{ id: string, at: string, method: string, path: string, status: number, code: string | null, key_prefix: string, idempotency_key: string | null, duration_ms: number }>, pageInfo: { hasNextPage: boolean, endCursor: string | null } } };
 
 export type GetRequestQueryVariables = Exact<{
   id: string;
 }>;
 
 
-export type GetRequestQuery = { apiRequest: { requestBody: string | null, responseBody: string | null, id: string, at: string, method: string, path: string, status: number, code: string | null, keyPrefix: string, idempotencyKey: string | null, durationMs: number } | null };
+export type GetRequestQuery = { apiRequest: { id: string, at: string, method: string, path: string, status: number, code: string | null, request_body: string | null, response_body: string | null, key_prefix: string, idempotency_key: string | null, duration_ms: number } | null };
 
 export type StreamEventsSubscriptionVariables = Exact<{
   after?: string | number | null | undefined;
@@ -789,9 +789,9 @@ export type StreamEventsSubscription = { events:
     | { id: string, kind: LiveEventKind, at: string, payload: Record<string, unknown> }
    };
 
-export type PaymentFieldsFragment = { id: string, publicId: string, merchantId: string, shopId: string, terminalId: string, terminalName: string, shopName: string, orderId: string, amount: number, capture: CaptureMode, amountCapturable: number, amountCaptured: number, captureBefore: string | null, amountRefunded: number, amountUsdt: number | null, currency: string, method: PaymentMethod, status: PaymentStatus, rrn: string | null, bankName: string | null, returnUrl: string | null, onDecline: OnDecline, description: string | null, createdAt: string, capturedAt: string | null, finalizedAt: string | null, expiresAt: string, processingUntil: string | null, metadata: Record<string, string>, customerCardBrand: string | null, customerCardMask: string | null, customerCardHolder: string | null, customerPhoneMask: string | null, customerPayerBank: string | null, fee: number | null, feeRateBps: number | null, net: number | null, refunds: Array<{ id: string, paymentId: string, merchantId: string, amount: number, reason: string | null, metadata: Record<string, string>, status: RefundStatus, failReason: string, createdAt: string, completedAt: string | null }> };
+export type PaymentFieldsFragment = { id: string, amount: number, capture: CaptureMode, currency: string, method: PaymentMethod, status: PaymentStatus, rrn: string | null, description: string | null, metadata: Record<string, string>, fee: number | null, net: number | null, public_id: string, merchant_id: string, shop_id: string, terminal_id: string, terminal_name: string, shop_name: string, order_id: string, amount_capturable: number, amount_captured: number, capture_before: string | null, amount_refunded: number, amount_usdt: number | null, bank_name: string | null, return_url: string | null, on_decline: OnDecline, created_at: string, captured_at: string | null, finalized_at: string | null, expires_at: string, processing_until: string | null, customer_card_brand: string | null, customer_card_mask: string | null, customer_card_holder: string | null, customer_phone_mask: string | null, customer_payer_bank: string | null, fee_rate_bps: number | null, refunds: Array<{ id: string, amount: number, reason: string | null, metadata: Record<string, string>, status: RefundStatus, payment_id: string, merchant_id: string, fail_reason: string, created_at: string, completed_at: string | null }> };
 
-export type RefundFieldsFragment = { id: string, paymentId: string, merchantId: string, amount: number, reason: string | null, metadata: Record<string, string>, status: RefundStatus, failReason: string, createdAt: string, completedAt: string | null };
+export type RefundFieldsFragment = { id: string, amount: number, reason: string | null, metadata: Record<string, string>, status: RefundStatus, payment_id: string, merchant_id: string, fail_reason: string, created_at: string, completed_at: string | null };
 
 export type CreatePaymentMutationVariables = Exact<{
   input: PaymentCreateInput;
@@ -800,7 +800,7 @@ export type CreatePaymentMutationVariables = Exact<{
 
 
 export type CreatePaymentMutation = { paymentCreate:
-    | { __typename: 'PaymentCreated', paymentUrl: string, mode: Mode, idempotent: boolean, simulator: SimulatorOutcome | null, bank: string | null, bankRef: string | null, failureCode: string | null, failureMessage: string | null, payment: { paymentUrl: string, id: string, publicId: string, merchantId: string, shopId: string, terminalId: string, terminalName: string, shopName: string, orderId: string, amount: number, capture: CaptureMode, amountCapturable: number, amountCaptured: number, captureBefore: string | null, amountRefunded: number, amountUsdt: number | null, currency: string, method: PaymentMethod, status: PaymentStatus, rrn: string | null, bankName: string | null, returnUrl: string | null, onDecline: OnDecline, description: string | null, createdAt: string, capturedAt: string | null, finalizedAt: string | null, expiresAt: string, processingUntil: string | null, metadata: Record<string, string>, customerCardBrand: string | null, customerCardMask: string | null, customerCardHolder: string | null, customerPhoneMask: string | null, customerPayerBank: string | null, fee: number | null, feeRateBps: number | null, net: number | null, refunds: Array<{ id: string, paymentId: string, merchantId: string, amount: number, reason: string | null, metadata: Record<string, string>, status: RefundStatus, failReason: string, createdAt: string, completedAt: string | null }> } }
+    | { mode: Mode, idempotent: boolean, simulator: SimulatorOutcome | null, bank: string | null, payment_url: string, bank_ref: string | null, failure_code: string | null, failure_message: string | null, payment: { id: string, amount: number, capture: CaptureMode, currency: string, method: PaymentMethod, status: PaymentStatus, rrn: string | null, description: string | null, metadata: Record<string, string>, fee: number | null, net: number | null, payment_url: string, public_id: string, merchant_id: string, shop_id: string, terminal_id: string, terminal_name: string, shop_name: string, order_id: string, amount_capturable: number, amount_captured: number, capture_before: string | null, amount_refunded: number, amount_usdt: number | null, bank_name: string | null, return_url: string | null, on_decline: OnDecline, created_at: string, captured_at: string | null, finalized_at: string | null, expires_at: string, processing_until: string | null, customer_card_brand: string | null, customer_card_mask: string | null, customer_card_holder: string | null, customer_phone_mask: string | null, customer_payer_bank: string | null, fee_rate_bps: number | null, refunds: Array<{ id: string, amount: number, reason: string | null, metadata: Record<string, string>, status: RefundStatus, payment_id: string, merchant_id: string, fail_reason: string, created_at: string, completed_at: string | null }> } }
     | { __typename: 'Refused', code: RefusalCode, message: string, fields: Array<{ path: string, message: string }>, firstRequest: { method: string, path: string, at: string, requestId: string | null } | null }
    };
 
@@ -815,14 +815,14 @@ export type ListPaymentsQueryVariables = Exact<{
 }>;
 
 
-export type ListPaymentsQuery = { payments: { nodes: Array<{ id: string, publicId: string, merchantId: string, shopId: string, terminalId: string, terminalName: string, shopName: string, orderId: string, amount: number, capture: CaptureMode, amountCapturable: number, amountCaptured: number, captureBefore: string | null, amountRefunded: number, amountUsdt: number | null, currency: string, method: PaymentMethod, status: PaymentStatus, rrn: string | null, bankName: string | null, returnUrl: string | null, onDecline: OnDecline, description: string | null, createdAt: string, capturedAt: string | null, finalizedAt: string | null, expiresAt: string, processingUntil: string | null, metadata: Record<string, string>, customerCardBrand: string | null, customerCardMask: string | null, customerCardHolder: string | null, customerPhoneMask: string | null, customerPayerBank: string | null, fee: number | null, feeRateBps: number | null, net: number | null, refunds: Array<{ id: string, paymentId: string, merchantId: string, amount: number, reason: string | null, metadata: Record<string, string>, status: RefundStatus, failReason: string, createdAt: string, completedAt: string | null }> }>, pageInfo: { hasNextPage: boolean, endCursor: string | null } } };
+export type ListPaymentsQuery = { payments: { nodes: Array<{ id: string, amount: number, capture: CaptureMode, currency: string, method: PaymentMethod, status: PaymentStatus, rrn: string | null, description: string | null, metadata: Record<string, string>, fee: number | null, net: number | null, public_id: string, merchant_id: string, shop_id: string, terminal_id: string, terminal_name: string, shop_name: string, order_id: string, amount_capturable: number, amount_captured: number, capture_before: string | null, amount_refunded: number, amount_usdt: number | null, bank_name: string | null, return_url: string | null, on_decline: OnDecline, created_at: string, captured_at: string | null, finalized_at: string | null, expires_at: string, processing_until: string | null, customer_card_brand: string | null, customer_card_mask: string | null, customer_card_holder: string | null, customer_phone_mask: string | null, customer_payer_bank: string | null, fee_rate_bps: number | null, refunds: Array<{ id: string, amount: number, reason: string | null, metadata: Record<string, string>, status: RefundStatus, payment_id: string, merchant_id: string, fail_reason: string, created_at: string, completed_at: string | null }> }>, pageInfo: { hasNextPage: boolean, endCursor: string | null } } };
 
 export type GetPaymentQueryVariables = Exact<{
   id: string | number;
 }>;
 
 
-export type GetPaymentQuery = { payment: { paymentUrl: string, id: string, publicId: string, merchantId: string, shopId: string, terminalId: string, terminalName: string, shopName: string, orderId: string, amount: number, capture: CaptureMode, amountCapturable: number, amountCaptured: number, captureBefore: string | null, amountRefunded: number, amountUsdt: number | null, currency: string, method: PaymentMethod, status: PaymentStatus, rrn: string | null, bankName: string | null, returnUrl: string | null, onDecline: OnDecline, description: string | null, createdAt: string, capturedAt: string | null, finalizedAt: string | null, expiresAt: string, processingUntil: string | null, metadata: Record<string, string>, customerCardBrand: string | null, customerCardMask: string | null, customerCardHolder: string | null, customerPhoneMask: string | null, customerPayerBank: string | null, fee: number | null, feeRateBps: number | null, net: number | null, refunds: Array<{ id: string, paymentId: string, merchantId: string, amount: number, reason: string | null, metadata: Record<string, string>, status: RefundStatus, failReason: string, createdAt: string, completedAt: string | null }> } | null };
+export type GetPaymentQuery = { payment: { id: string, amount: number, capture: CaptureMode, currency: string, method: PaymentMethod, status: PaymentStatus, rrn: string | null, description: string | null, metadata: Record<string, string>, fee: number | null, net: number | null, payment_url: string, public_id: string, merchant_id: string, shop_id: string, terminal_id: string, terminal_name: string, shop_name: string, order_id: string, amount_capturable: number, amount_captured: number, capture_before: string | null, amount_refunded: number, amount_usdt: number | null, bank_name: string | null, return_url: string | null, on_decline: OnDecline, created_at: string, captured_at: string | null, finalized_at: string | null, expires_at: string, processing_until: string | null, customer_card_brand: string | null, customer_card_mask: string | null, customer_card_holder: string | null, customer_phone_mask: string | null, customer_payer_bank: string | null, fee_rate_bps: number | null, refunds: Array<{ id: string, amount: number, reason: string | null, metadata: Record<string, string>, status: RefundStatus, payment_id: string, merchant_id: string, fail_reason: string, created_at: string, completed_at: string | null }> } | null };
 
 export type CancelPaymentMutationVariables = Exact<{
   id: string | number;
@@ -830,7 +830,7 @@ export type CancelPaymentMutationVariables = Exact<{
 
 
 export type CancelPaymentMutation = { paymentCancel:
-    | { __typename: 'PaymentCancelled', payment: { status: PaymentStatus } }
+    | { payment: { status: PaymentStatus } }
     | { __typename: 'Refused', code: RefusalCode, message: string, fields: Array<{ path: string, message: string }>, firstRequest: { method: string, path: string, at: string, requestId: string | null } | null }
    };
 
@@ -843,7 +843,7 @@ export type CapturePaymentMutationVariables = Exact<{
 
 
 export type CapturePaymentMutation = { paymentCapture:
-    | { __typename: 'PaymentCaptured', idempotent: boolean, payment: { paymentUrl: string, id: string, publicId: string, merchantId: string, shopId: string, terminalId: string, terminalName: string, shopName: string, orderId: string, amount: number, capture: CaptureMode, amountCapturable: number, amountCaptured: number, captureBefore: string | null, amountRefunded: number, amountUsdt: number | null, currency: string, method: PaymentMethod, status: PaymentStatus, rrn: string | null, bankName: string | null, returnUrl: string | null, onDecline: OnDecline, description: string | null, createdAt: string, capturedAt: string | null, finalizedAt: string | null, expiresAt: string, processingUntil: string | null, metadata: Record<string, string>, customerCardBrand: string | null, customerCardMask: string | null, customerCardHolder: string | null, customerPhoneMask: string | null, customerPayerBank: string | null, fee: number | null, feeRateBps: number | null, net: number | null, refunds: Array<{ id: string, paymentId: string, merchantId: string, amount: number, reason: string | null, metadata: Record<string, string>, status: RefundStatus, failReason: string, createdAt: string, completedAt: string | null }> } }
+    | { idempotent: boolean, payment: { id: string, amount: number, capture: CaptureMode, currency: string, method: PaymentMethod, status: PaymentStatus, rrn: string | null, description: string | null, metadata: Record<string, string>, fee: number | null, net: number | null, payment_url: string, public_id: string, merchant_id: string, shop_id: string, terminal_id: string, terminal_name: string, shop_name: string, order_id: string, amount_capturable: number, amount_captured: number, capture_before: string | null, amount_refunded: number, amount_usdt: number | null, bank_name: string | null, return_url: string | null, on_decline: OnDecline, created_at: string, captured_at: string | null, finalized_at: string | null, expires_at: string, processing_until: string | null, customer_card_brand: string | null, customer_card_mask: string | null, customer_card_holder: string | null, customer_phone_mask: string | null, customer_payer_bank: string | null, fee_rate_bps: number | null, refunds: Array<{ id: string, amount: number, reason: string | null, metadata: Record<string, string>, status: RefundStatus, payment_id: string, merchant_id: string, fail_reason: string, created_at: string, completed_at: string | null }> } }
     | { __typename: 'Refused', code: RefusalCode, message: string, fields: Array<{ path: string, message: string }>, firstRequest: { method: string, path: string, at: string, requestId: string | null } | null }
    };
 
@@ -858,7 +858,7 @@ export type CreateRefundMutationVariables = Exact<{
 
 
 export type CreateRefundMutation = { refundCreate:
-    | { __typename: 'RefundCreated', idempotent: boolean, refund: { id: string, paymentId: string, merchantId: string, amount: number, reason: string | null, metadata: Record<string, string>, status: RefundStatus, failReason: string, createdAt: string, completedAt: string | null } }
+    | { idempotent: boolean, refund: { id: string, amount: number, reason: string | null, metadata: Record<string, string>, status: RefundStatus, payment_id: string, merchant_id: string, fail_reason: string, created_at: string, completed_at: string | null } }
     | { __typename: 'Refused', code: RefusalCode, message: string, fields: Array<{ path: string, message: string }>, firstRequest: { method: string, path: string, at: string, requestId: string | null } | null }
    };
 
@@ -872,9 +872,9 @@ export type ListRefundsQueryVariables = Exact<{
 }>;
 
 
-export type ListRefundsQuery = { refunds: { nodes: Array<{ id: string, paymentId: string, merchantId: string, amount: number, reason: string | null, metadata: Record<string, string>, status: RefundStatus, failReason: string, createdAt: string, completedAt: string | null }>, pageInfo: { hasNextPage: boolean, endCursor: string | null } } };
+export type ListRefundsQuery = { refunds: { nodes: Array<{ id: string, amount: number, reason: string | null, metadata: Record<string, string>, status: RefundStatus, payment_id: string, merchant_id: string, fail_reason: string, created_at: string, completed_at: string | null }>, pageInfo: { hasNextPage: boolean, endCursor: string | null } } };
 
-export type PaymentLinkFieldsFragment = { id: string, merchantId: string, shopId: string, url: string, status: PaymentLinkStatus, amount: number | null, amountMin: number | null, amountMax: number | null, currency: string, description: string | null, orderId: string | null, method: PaymentMethod, capture: CaptureMode, uses: number | null, usesLeft: number | null, returnUrl: string | null, metadata: Record<string, string>, paymentsCount: number, amountPaid: number, expiresAt: string, createdAt: string, finalizedAt: string | null, receipt: { taxSystem: number | null, customer: { email: string | null, phone: string | null, fullName: string | null, inn: string | null }, items: Array<{ description: string, quantity: string, price: number, vatCode: number, paymentSubject: ReceiptPaymentSubject | null, paymentMode: ReceiptPaymentMode | null, measure: ReceiptMeasure | null, markCode: string | null }> } | null };
+export type PaymentLinkFieldsFragment = { id: string, url: string, status: PaymentLinkStatus, amount: number | null, currency: string, description: string | null, method: PaymentMethod, capture: CaptureMode, uses: number | null, metadata: Record<string, string>, merchant_id: string, shop_id: string, amount_min: number | null, amount_max: number | null, order_id: string | null, uses_left: number | null, expires_at: string, return_url: string | null, payments_count: number, amount_paid: number, created_at: string, finalized_at: string | null, receipt: { tax_system: number | null, customer: { email: string | null, phone: string | null, inn: string | null, full_name: string | null }, items: Array<{ description: string, quantity: string, price: number, measure: ReceiptMeasure | null, vat_code: number, payment_subject: ReceiptPaymentSubject | null, payment_mode: ReceiptPaymentMode | null, mark_code: string | null }> } | null };
 
 export type CreateLinkMutationVariables = Exact<{
   input: PaymentLinkCreateInput;
@@ -883,7 +883,7 @@ export type CreateLinkMutationVariables = Exact<{
 
 
 export type CreateLinkMutation = { linkCreate:
-    | { __typename: 'PaymentLinkCreated', idempotent: boolean, link: { id: string, merchantId: string, shopId: string, url: string, status: PaymentLinkStatus, amount: number | null, amountMin: number | null, amountMax: number | null, currency: string, description: string | null, orderId: string | null, method: PaymentMethod, capture: CaptureMode, uses: number | null, usesLeft: number | null, returnUrl: string | null, metadata: Record<string, string>, paymentsCount: number, amountPaid: number, expiresAt: string, createdAt: string, finalizedAt: string | null, receipt: { taxSystem: number | null, customer: { email: string | null, phone: string | null, fullName: string | null, inn: string | null }, items: Array<{ description: string, quantity: string, price: number, vatCode: number, paymentSubject: ReceiptPaymentSubject | null, paymentMode: ReceiptPaymentMode | null, measure: ReceiptMeasure | null, markCode: string | null }> } | null } }
+    | { idempotent: boolean, link: { id: string, url: string, status: PaymentLinkStatus, amount: number | null, currency: string, description: string | null, method: PaymentMethod, capture: CaptureMode, uses: number | null, metadata: Record<string, string>, merchant_id: string, shop_id: string, amount_min: number | null, amount_max: number | null, order_id: string | null, uses_left: number | null, expires_at: string, return_url: string | null, payments_count: number, amount_paid: number, created_at: string, finalized_at: string | null, receipt: { tax_system: number | null, customer: { email: string | null, phone: string | null, inn: string | null, full_name: string | null }, items: Array<{ description: string, quantity: string, price: number, measure: ReceiptMeasure | null, vat_code: number, payment_subject: ReceiptPaymentSubject | null, payment_mode: ReceiptPaymentMode | null, mark_code: string | null }> } | null } }
     | { __typename: 'Refused', code: RefusalCode, message: string, fields: Array<{ path: string, message: string }>, firstRequest: { method: string, path: string, at: string, requestId: string | null } | null }
    };
 
@@ -896,14 +896,14 @@ export type ListLinksQueryVariables = Exact<{
 }>;
 
 
-export type ListLinksQuery = { paymentLinks: { nodes: Array<{ id: string, merchantId: string, shopId: string, url: string, status: PaymentLinkStatus, amount: number | null, amountMin: number | null, amountMax: number | null, currency: string, description: string | null, orderId: string | null, method: PaymentMethod, capture: CaptureMode, uses: number | null, usesLeft: number | null, returnUrl: string | null, metadata: Record<string, string>, paymentsCount: number, amountPaid: number, expiresAt: string, createdAt: string, finalizedAt: string | null, receipt: { taxSystem: number | null, customer: { email: string | null, phone: string | null, fullName: string | null, inn: string | null }, items: Array<{ description: string, quantity: string, price: number, vatCode: number, paymentSubject: ReceiptPaymentSubject | null, paymentMode: ReceiptPaymentMode | null, measure: ReceiptMeasure | null, markCode: string | null }> } | null }>, pageInfo: { hasNextPage: boolean, endCursor: string | null } } };
+export type ListLinksQuery = { paymentLinks: { nodes: Array<{ id: string, url: string, status: PaymentLinkStatus, amount: number | null, currency: string, description: string | null, method: PaymentMethod, capture: CaptureMode, uses: number | null, metadata: Record<string, string>, merchant_id: string, shop_id: string, amount_min: number | null, amount_max: number | null, order_id: string | null, uses_left: number | null, expires_at: string, return_url: string | null, payments_count: number, amount_paid: number, created_at: string, finalized_at: string | null, receipt: { tax_system: number | null, customer: { email: string | null, phone: string | null, inn: string | null, full_name: string | null }, items: Array<{ description: string, quantity: string, price: number, measure: ReceiptMeasure | null, vat_code: number, payment_subject: ReceiptPaymentSubject | null, payment_mode: ReceiptPaymentMode | null, mark_code: string | null }> } | null }>, pageInfo: { hasNextPage: boolean, endCursor: string | null } } };
 
 export type GetLinkQueryVariables = Exact<{
   id: string | number;
 }>;
 
 
-export type GetLinkQuery = { paymentLink: { id: string, merchantId: string, shopId: string, url: string, status: PaymentLinkStatus, amount: number | null, amountMin: number | null, amountMax: number | null, currency: string, description: string | null, orderId: string | null, method: PaymentMethod, capture: CaptureMode, uses: number | null, usesLeft: number | null, returnUrl: string | null, metadata: Record<string, string>, paymentsCount: number, amountPaid: number, expiresAt: string, createdAt: string, finalizedAt: string | null, receipt: { taxSystem: number | null, customer: { email: string | null, phone: string | null, fullName: string | null, inn: string | null }, items: Array<{ description: string, quantity: string, price: number, vatCode: number, paymentSubject: ReceiptPaymentSubject | null, paymentMode: ReceiptPaymentMode | null, measure: ReceiptMeasure | null, markCode: string | null }> } | null } | null };
+export type GetLinkQuery = { paymentLink: { id: string, url: string, status: PaymentLinkStatus, amount: number | null, currency: string, description: string | null, method: PaymentMethod, capture: CaptureMode, uses: number | null, metadata: Record<string, string>, merchant_id: string, shop_id: string, amount_min: number | null, amount_max: number | null, order_id: string | null, uses_left: number | null, expires_at: string, return_url: string | null, payments_count: number, amount_paid: number, created_at: string, finalized_at: string | null, receipt: { tax_system: number | null, customer: { email: string | null, phone: string | null, inn: string | null, full_name: string | null }, items: Array<{ description: string, quantity: string, price: number, measure: ReceiptMeasure | null, vat_code: number, payment_subject: ReceiptPaymentSubject | null, payment_mode: ReceiptPaymentMode | null, mark_code: string | null }> } | null } | null };
 
 export type DeactivateLinkMutationVariables = Exact<{
   id: string | number;
@@ -911,13 +911,13 @@ export type DeactivateLinkMutationVariables = Exact<{
 
 
 export type DeactivateLinkMutation = { linkDeactivate:
-    | { __typename: 'PaymentLinkDeactivated', link: { id: string, merchantId: string, shopId: string, url: string, status: PaymentLinkStatus, amount: number | null, amountMin: number | null, amountMax: number | null, currency: string, description: string | null, orderId: string | null, method: PaymentMethod, capture: CaptureMode, uses: number | null, usesLeft: number | null, returnUrl: string | null, metadata: Record<string, string>, paymentsCount: number, amountPaid: number, expiresAt: string, createdAt: string, finalizedAt: string | null, receipt: { taxSystem: number | null, customer: { email: string | null, phone: string | null, fullName: string | null, inn: string | null }, items: Array<{ description: string, quantity: string, price: number, vatCode: number, paymentSubject: ReceiptPaymentSubject | null, paymentMode: ReceiptPaymentMode | null, measure: ReceiptMeasure | null, markCode: string | null }> } | null } }
+    | { link: { id: string, url: string, status: PaymentLinkStatus, amount: number | null, currency: string, description: string | null, method: PaymentMethod, capture: CaptureMode, uses: number | null, metadata: Record<string, string>, merchant_id: string, shop_id: string, amount_min: number | null, amount_max: number | null, order_id: string | null, uses_left: number | null, expires_at: string, return_url: string | null, payments_count: number, amount_paid: number, created_at: string, finalized_at: string | null, receipt: { tax_system: number | null, customer: { email: string | null, phone: string | null, inn: string | null, full_name: string | null }, items: Array<{ description: string, quantity: string, price: number, measure: ReceiptMeasure | null, vat_code: number, payment_subject: ReceiptPaymentSubject | null, payment_mode: ReceiptPaymentMode | null, mark_code: string | null }> } | null } }
     | { __typename: 'Refused', code: RefusalCode, message: string, fields: Array<{ path: string, message: string }>, firstRequest: { method: string, path: string, at: string, requestId: string | null } | null }
    };
 
-export type RefusedFieldsFragment = { code: RefusalCode, message: string, fields: Array<{ path: string, message: string }>, firstRequest: { method: string, path: string, at: string, requestId: string | null } | null };
+export type RefusedFieldsFragment = { __typename: 'Refused', code: RefusalCode, message: string, fields: Array<{ path: string, message: string }>, firstRequest: { method: string, path: string, at: string, requestId: string | null } | null };
 
-export type PayoutFieldsFragment = { id: string, merchantId: string, shopId: string, terminalId: string, amount: number, currency: string, method: PayoutMethod, status: PayoutStatus, failReason: string, recipientCardMask: string | null, bankRef: string | null, orderId: string | null, metadata: Record<string, string>, createdAt: string, completedAt: string | null, recipient: { phone: string | null, bankId: string | null, accountNumber: string | null, bik: string | null, inn: string | null, fullName: string | null } };
+export type PayoutFieldsFragment = { id: string, amount: number, currency: string, method: PayoutMethod, status: PayoutStatus, metadata: Record<string, string>, merchant_id: string, shop_id: string, terminal_id: string, fail_reason: string, recipient_card_mask: string | null, bank_ref: string | null, order_id: string | null, created_at: string, completed_at: string | null, recipient: { phone: string | null, bik: string | null, inn: string | null, bank_id: string | null, account_number: string | null, full_name: string | null } };
 
 export type CreatePayoutMutationVariables = Exact<{
   input: PayoutCreateInput;
@@ -926,7 +926,7 @@ export type CreatePayoutMutationVariables = Exact<{
 
 
 export type CreatePayoutMutation = { payoutCreate:
-    | { __typename: 'PayoutCreated', mode: Mode, idempotent: boolean, simulator: SimulatorOutcome | null, bank: string | null, bankRef: string | null, failureReason: string | null, payout: { id: string, merchantId: string, shopId: string, terminalId: string, amount: number, currency: string, method: PayoutMethod, status: PayoutStatus, failReason: string, recipientCardMask: string | null, bankRef: string | null, orderId: string | null, metadata: Record<string, string>, createdAt: string, completedAt: string | null, recipient: { phone: string | null, bankId: string | null, accountNumber: string | null, bik: string | null, inn: string | null, fullName: string | null } } }
+    | { mode: Mode, idempotent: boolean, simulator: SimulatorOutcome | null, bank: string | null, bank_ref: string | null, failure_reason: string | null, payout: { id: string, amount: number, currency: string, method: PayoutMethod, status: PayoutStatus, metadata: Record<string, string>, merchant_id: string, shop_id: string, terminal_id: string, fail_reason: string, recipient_card_mask: string | null, bank_ref: string | null, order_id: string | null, created_at: string, completed_at: string | null, recipient: { phone: string | null, bik: string | null, inn: string | null, bank_id: string | null, account_number: string | null, full_name: string | null } } }
     | { __typename: 'Refused', code: RefusalCode, message: string, fields: Array<{ path: string, message: string }>, firstRequest: { method: string, path: string, at: string, requestId: string | null } | null }
    };
 
@@ -938,7 +938,7 @@ export type CreatePayoutBatchMutationVariables = Exact<{
 
 
 export type CreatePayoutBatchMutation = { payoutBatchCreate:
-    | { __typename: 'PayoutBatchCreated', mode: Mode, created: number, failed: number, total: number, idempotent: boolean, results: Array<{ index: number, status: PayoutItemStatus, method: PayoutMethod, amount: number, payoutId: string | null, code: string | null, error: string | null }> }
+    | { mode: Mode, created: number, failed: number, total: number, idempotent: boolean, results: Array<{ index: number, status: PayoutItemStatus, method: PayoutMethod, amount: number, code: string | null, error: string | null, payout_id: string | null }> }
     | { __typename: 'Refused', code: RefusalCode, message: string, fields: Array<{ path: string, message: string }>, firstRequest: { method: string, path: string, at: string, requestId: string | null } | null }
    };
 
@@ -953,21 +953,21 @@ export type ListPayoutsQueryVariables = Exact<{
 }>;
 
 
-export type ListPayoutsQuery = { payouts: { nodes: Array<{ id: string, merchantId: string, shopId: string, terminalId: string, amount: number, currency: string, method: PayoutMethod, status: PayoutStatus, failReason: string, recipientCardMask: string | null, bankRef: string | null, orderId: string | null, metadata: Record<string, string>, createdAt: string, completedAt: string | null, recipient: { phone: string | null, bankId: string | null, accountNumber: string | null, bik: string | null, inn: string | null, fullName: string | null } }>, pageInfo: { hasNextPage: boolean, endCursor: string | null } } };
+export type ListPayoutsQuery = { payouts: { nodes: Array<{ id: string, amount: number, currency: string, method: PayoutMethod, status: PayoutStatus, metadata: Record<string, string>, merchant_id: string, shop_id: string, terminal_id: string, fail_reason: string, recipient_card_mask: string | null, bank_ref: string | null, order_id: string | null, created_at: string, completed_at: string | null, recipient: { phone: string | null, bik: string | null, inn: string | null, bank_id: string | null, account_number: string | null, full_name: string | null } }>, pageInfo: { hasNextPage: boolean, endCursor: string | null } } };
 
 export type GetPayoutQueryVariables = Exact<{
   id: string | number;
 }>;
 
 
-export type GetPayoutQuery = { payout: { id: string, merchantId: string, shopId: string, terminalId: string, amount: number, currency: string, method: PayoutMethod, status: PayoutStatus, failReason: string, recipientCardMask: string | null, bankRef: string | null, orderId: string | null, metadata: Record<string, string>, createdAt: string, completedAt: string | null, recipient: { phone: string | null, bankId: string | null, accountNumber: string | null, bik: string | null, inn: string | null, fullName: string | null } } | null };
+export type GetPayoutQuery = { payout: { id: string, amount: number, currency: string, method: PayoutMethod, status: PayoutStatus, metadata: Record<string, string>, merchant_id: string, shop_id: string, terminal_id: string, fail_reason: string, recipient_card_mask: string | null, bank_ref: string | null, order_id: string | null, created_at: string, completed_at: string | null, recipient: { phone: string | null, bik: string | null, inn: string | null, bank_id: string | null, account_number: string | null, full_name: string | null } } | null };
 
 export type ListSbpBanksQueryVariables = Exact<{ [key: string]: never; }>;
 
 
-export type ListSbpBanksQuery = { sbpBanks: Array<{ memberId: string, name: string, nameEn: string }> };
+export type ListSbpBanksQuery = { sbpBanks: Array<{ name: string, member_id: string, name_en: string }> };
 
-export type ReceiptFieldsFragment = { id: string, paymentId: string, refundId: string | null, type: ReceiptType, status: ReceiptStatus, amount: number, currency: string, taxSystem: number | null, fiscalStorageNumber: string | null, fiscalDocumentNumber: string | null, fiscalAttribute: string | null, registeredAt: string | null, failureReason: string | null, createdAt: string, customer: { email: string | null, phone: string | null, fullName: string | null, inn: string | null }, items: Array<{ description: string, quantity: string, price: number, vatCode: number, paymentSubject: ReceiptPaymentSubject | null, paymentMode: ReceiptPaymentMode | null, measure: ReceiptMeasure | null, markCode: string | null }> };
+export type ReceiptFieldsFragment = { id: string, type: ReceiptType, status: ReceiptStatus, amount: number, currency: string, payment_id: string, refund_id: string | null, tax_system: number | null, fiscal_storage_number: string | null, fiscal_document_number: string | null, fiscal_attribute: string | null, registered_at: string | null, failure_reason: string | null, created_at: string, customer: { email: string | null, phone: string | null, inn: string | null, full_name: string | null }, items: Array<{ description: string, quantity: string, price: number, measure: ReceiptMeasure | null, vat_code: number, payment_subject: ReceiptPaymentSubject | null, payment_mode: ReceiptPaymentMode | null, mark_code: string | null }> };
 
 export type ListReceiptsQueryVariables = Exact<{
   first: number;
@@ -979,14 +979,14 @@ export type ListReceiptsQueryVariables = Exact<{
 }>;
 
 
-export type ListReceiptsQuery = { receipts: { nodes: Array<{ id: string, paymentId: string, refundId: string | null, type: ReceiptType, status: ReceiptStatus, amount: number, currency: string, taxSystem: number | null, fiscalStorageNumber: string | null, fiscalDocumentNumber: string | null, fiscalAttribute: string | null, registeredAt: string | null, failureReason: string | null, createdAt: string, customer: { email: string | null, phone: string | null, fullName: string | null, inn: string | null }, items: Array<{ description: string, quantity: string, price: number, vatCode: number, paymentSubject: ReceiptPaymentSubject | null, paymentMode: ReceiptPaymentMode | null, measure: ReceiptMeasure | null, markCode: string | null }> }>, pageInfo: { hasNextPage: boolean, endCursor: string | null } } };
+export type ListReceiptsQuery = { receipts: { nodes: Array<{ id: string, type: ReceiptType, status: ReceiptStatus, amount: number, currency: string, payment_id: string, refund_id: string | null, tax_system: number | null, fiscal_storage_number: string | null, fiscal_document_number: string | null, fiscal_attribute: string | null, registered_at: string | null, failure_reason: string | null, created_at: string, customer: { email: string | null, phone: string | null, inn: string | null, full_name: string | null }, items: Array<{ description: string, quantity: string, price: number, measure: ReceiptMeasure | null, vat_code: number, payment_subject: ReceiptPaymentSubject | null, payment_mode: ReceiptPaymentMode | null, mark_code: string | null }> }>, pageInfo: { hasNextPage: boolean, endCursor: string | null } } };
 
 export type GetReceiptQueryVariables = Exact<{
   id: string | number;
 }>;
 
 
-export type GetReceiptQuery = { receipt: { id: string, paymentId: string, refundId: string | null, type: ReceiptType, status: ReceiptStatus, amount: number, currency: string, taxSystem: number | null, fiscalStorageNumber: string | null, fiscalDocumentNumber: string | null, fiscalAttribute: string | null, registeredAt: string | null, failureReason: string | null, createdAt: string, customer: { email: string | null, phone: string | null, fullName: string | null, inn: string | null }, items: Array<{ description: string, quantity: string, price: number, vatCode: number, paymentSubject: ReceiptPaymentSubject | null, paymentMode: ReceiptPaymentMode | null, measure: ReceiptMeasure | null, markCode: string | null }> } | null };
+export type GetReceiptQuery = { receipt: { id: string, type: ReceiptType, status: ReceiptStatus, amount: number, currency: string, payment_id: string, refund_id: string | null, tax_system: number | null, fiscal_storage_number: string | null, fiscal_document_number: string | null, fiscal_attribute: string | null, registered_at: string | null, failure_reason: string | null, created_at: string, customer: { email: string | null, phone: string | null, inn: string | null, full_name: string | null }, items: Array<{ description: string, quantity: string, price: number, measure: ReceiptMeasure | null, vat_code: number, payment_subject: ReceiptPaymentSubject | null, payment_mode: ReceiptPaymentMode | null, mark_code: string | null }> } | null };
 
 export type CloseReceiptMutationVariables = Exact<{
   paymentId: string | number;
@@ -996,13 +996,13 @@ export type CloseReceiptMutationVariables = Exact<{
 
 
 export type CloseReceiptMutation = { receiptClose:
-    | { __typename: 'ReceiptCreated', idempotent: boolean, receipt: { id: string, paymentId: string, refundId: string | null, type: ReceiptType, status: ReceiptStatus, amount: number, currency: string, taxSystem: number | null, fiscalStorageNumber: string | null, fiscalDocumentNumber: string | null, fiscalAttribute: string | null, registeredAt: string | null, failureReason: string | null, createdAt: string, customer: { email: string | null, phone: string | null, fullName: string | null, inn: string | null }, items: Array<{ description: string, quantity: string, price: number, vatCode: number, paymentSubject: ReceiptPaymentSubject | null, paymentMode: ReceiptPaymentMode | null, measure: ReceiptMeasure | null, markCode: string | null }> } }
+    | { idempotent: boolean, receipt: { id: string, type: ReceiptType, status: ReceiptStatus, amount: number, currency: string, payment_id: string, refund_id: string | null, tax_system: number | null, fiscal_storage_number: string | null, fiscal_document_number: string | null, fiscal_attribute: string | null, registered_at: string | null, failure_reason: string | null, created_at: string, customer: { email: string | null, phone: string | null, inn: string | null, full_name: string | null }, items: Array<{ description: string, quantity: string, price: number, measure: ReceiptMeasure | null, vat_code: number, payment_subject: ReceiptPaymentSubject | null, payment_mode: ReceiptPaymentMode | null, mark_code: string | null }> } }
     | { __typename: 'Refused', code: RefusalCode, message: string, fields: Array<{ path: string, message: string }>, firstRequest: { method: string, path: string, at: string, requestId: string | null } | null }
    };
 
-export type TokenFieldsFragment = { id: string, merchantId: string, shopId: string, customerRef: string, metadata: Record<string, string>, method: RecurringMethod, status: TokenStatus, cardBrand: string | null, cardMask: string | null, cardHolder: string | null, lastChargedAt: string | null, createdAt: string };
+export type TokenFieldsFragment = { id: string, metadata: Record<string, string>, method: RecurringMethod, status: TokenStatus, merchant_id: string, shop_id: string, customer_ref: string, card_brand: string | null, card_mask: string | null, card_holder: string | null, last_charged_at: string | null, created_at: string };
 
-export type SubscriptionFieldsFragment = { id: string, merchantId: string, shopId: string, customerRef: string, planName: string | null, metadata: Record<string, string>, amount: number, currency: string, method: RecurringMethod, period: SubscriptionPeriod, intervalCount: number, trialDays: number, status: SubscriptionStatus, nextChargeAt: string | null, lastChargeAt: string | null, createdAt: string };
+export type SubscriptionFieldsFragment = { id: string, metadata: Record<string, string>, amount: number, currency: string, method: RecurringMethod, period: SubscriptionPeriod, status: SubscriptionStatus, merchant_id: string, shop_id: string, customer_ref: string, plan_name: string | null, interval_count: number, trial_days: number, next_charge_at: string | null, last_charge_at: string | null, created_at: string };
 
 export type CreateSubscriptionMutationVariables = Exact<{
   input: SubscriptionCreateInput;
@@ -1011,7 +1011,7 @@ export type CreateSubscriptionMutationVariables = Exact<{
 
 
 export type CreateSubscriptionMutation = { subscriptionCreate:
-    | { __typename: 'SubscriptionCreated', payUrl: string, idempotent: boolean, subscription: { payUrl: string | null, id: string, merchantId: string, shopId: string, customerRef: string, planName: string | null, metadata: Record<string, string>, amount: number, currency: string, method: RecurringMethod, period: SubscriptionPeriod, intervalCount: number, trialDays: number, status: SubscriptionStatus, nextChargeAt: string | null, lastChargeAt: string | null, createdAt: string }, initialPayment: { paymentUrl: string, id: string, publicId: string, merchantId: string, shopId: string, terminalId: string, terminalName: string, shopName: string, orderId: string, amount: number, capture: CaptureMode, amountCapturable: number, amountCaptured: number, captureBefore: string | null, amountRefunded: number, amountUsdt: number | null, currency: string, method: PaymentMethod, status: PaymentStatus, rrn: string | null, bankName: string | null, returnUrl: string | null, onDecline: OnDecline, description: string | null, createdAt: string, capturedAt: string | null, finalizedAt: string | null, expiresAt: string, processingUntil: string | null, metadata: Record<string, string>, customerCardBrand: string | null, customerCardMask: string | null, customerCardHolder: string | null, customerPhoneMask: string | null, customerPayerBank: string | null, fee: number | null, feeRateBps: number | null, net: number | null, refunds: Array<{ id: string, paymentId: string, merchantId: string, amount: number, reason: string | null, metadata: Record<string, string>, status: RefundStatus, failReason: string, createdAt: string, completedAt: string | null }> } }
+    | { idempotent: boolean, pay_url: string, subscription: { id: string, metadata: Record<string, string>, amount: number, currency: string, method: RecurringMethod, period: SubscriptionPeriod, status: SubscriptionStatus, pay_url: string | null, merchant_id: string, shop_id: string, customer_ref: string, plan_name: string | null, interval_count: number, trial_days: number, next_charge_at: string | null, last_charge_at: string | null, created_at: string }, initial_payment: { id: string, amount: number, capture: CaptureMode, currency: string, method: PaymentMethod, status: PaymentStatus, rrn: string | null, description: string | null, metadata: Record<string, string>, fee: number | null, net: number | null, payment_url: string, public_id: string, merchant_id: string, shop_id: string, terminal_id: string, terminal_name: string, shop_name: string, order_id: string, amount_capturable: number, amount_captured: number, capture_before: string | null, amount_refunded: number, amount_usdt: number | null, bank_name: string | null, return_url: string | null, on_decline: OnDecline, created_at: string, captured_at: string | null, finalized_at: string | null, expires_at: string, processing_until: string | null, customer_card_brand: string | null, customer_card_mask: string | null, customer_card_holder: string | null, customer_phone_mask: string | null, customer_payer_bank: string | null, fee_rate_bps: number | null, refunds: Array<{ id: string, amount: number, reason: string | null, metadata: Record<string, string>, status: RefundStatus, payment_id: string, merchant_id: string, fail_reason: string, created_at: string, completed_at: string | null }> } }
     | { __typename: 'Refused', code: RefusalCode, message: string, fields: Array<{ path: string, message: string }>, firstRequest: { method: string, path: string, at: string, requestId: string | null } | null }
    };
 
@@ -1022,21 +1022,21 @@ export type ListSubscriptionsQueryVariables = Exact<{
 }>;
 
 
-export type ListSubscriptionsQuery = { billingSubscriptionsConnection: { nodes: Array<{ id: string, merchantId: string, shopId: string, customerRef: string, planName: string | null, metadata: Record<string, string>, amount: number, currency: string, method: RecurringMethod, period: SubscriptionPeriod, intervalCount: number, trialDays: number, status: SubscriptionStatus, nextChargeAt: string | null, lastChargeAt: string | null, createdAt: string }>, pageInfo: { hasNextPage: boolean, endCursor: string | null } } };
+export type ListSubscriptionsQuery = { billingSubscriptionsConnection: { nodes: Array<{ id: string, metadata: Record<string, string>, amount: number, currency: string, method: RecurringMethod, period: SubscriptionPeriod, status: SubscriptionStatus, merchant_id: string, shop_id: string, customer_ref: string, plan_name: string | null, interval_count: number, trial_days: number, next_charge_at: string | null, last_charge_at: string | null, created_at: string }>, pageInfo: { hasNextPage: boolean, endCursor: string | null } } };
 
 export type GetSubscriptionQueryVariables = Exact<{
   id: string | number;
 }>;
 
 
-export type GetSubscriptionQuery = { billingSubscription: { payUrl: string | null, id: string, merchantId: string, shopId: string, customerRef: string, planName: string | null, metadata: Record<string, string>, amount: number, currency: string, method: RecurringMethod, period: SubscriptionPeriod, intervalCount: number, trialDays: number, status: SubscriptionStatus, nextChargeAt: string | null, lastChargeAt: string | null, createdAt: string } | null };
+export type GetSubscriptionQuery = { billingSubscription: { id: string, metadata: Record<string, string>, amount: number, currency: string, method: RecurringMethod, period: SubscriptionPeriod, status: SubscriptionStatus, pay_url: string | null, merchant_id: string, shop_id: string, customer_ref: string, plan_name: string | null, interval_count: number, trial_days: number, next_charge_at: string | null, last_charge_at: string | null, created_at: string } | null };
 
 export type GetSubscriptionScheduleQueryVariables = Exact<{
   id: string | number;
 }>;
 
 
-export type GetSubscriptionScheduleQuery = { billingSubscription: { id: string, status: SubscriptionStatus, amount: number, currency: string, period: SubscriptionPeriod, intervalCount: number, nextChargeAt: string | null, upcoming: Array<string>, charges: Array<{ paymentId: string | null, kind: SubscriptionChargeKind, amount: number, currency: string, status: SubscriptionChargeStatus, createdAt: string, settledAt: string | null, payment: { status: PaymentStatus, createdAt: string, capturedAt: string | null } | null }> } | null };
+export type GetSubscriptionScheduleQuery = { billingSubscription: { status: SubscriptionStatus, amount: number, currency: string, period: SubscriptionPeriod, upcoming: Array<string>, subscription_id: string, interval_count: number, next_charge_at: string | null, charges: Array<{ kind: SubscriptionChargeKind, amount: number, currency: string, status: SubscriptionChargeStatus, payment_id: string | null, created_at: string, settled_at: string | null, payment: { status: PaymentStatus, created_at: string, captured_at: string | null } | null }> } | null };
 
 export type CancelSubscriptionMutationVariables = Exact<{
   id: string | number;
@@ -1045,7 +1045,7 @@ export type CancelSubscriptionMutationVariables = Exact<{
 
 
 export type CancelSubscriptionMutation = { subscriptionCancel:
-    | { __typename: 'SubscriptionCancelled', subscription: { status: SubscriptionStatus } }
+    | { subscription: { status: SubscriptionStatus } }
     | { __typename: 'Refused', code: RefusalCode, message: string, fields: Array<{ path: string, message: string }>, firstRequest: { method: string, path: string, at: string, requestId: string | null } | null }
    };
 
@@ -1056,7 +1056,7 @@ export type CreateTokenMutationVariables = Exact<{
 
 
 export type CreateTokenMutation = { tokenCreate:
-    | { __typename: 'TokenCreated', payUrl: string, idempotent: boolean, token: { payUrl: string | null, id: string, merchantId: string, shopId: string, customerRef: string, metadata: Record<string, string>, method: RecurringMethod, status: TokenStatus, cardBrand: string | null, cardMask: string | null, cardHolder: string | null, lastChargedAt: string | null, createdAt: string } }
+    | { idempotent: boolean, pay_url: string, card: { id: string, metadata: Record<string, string>, method: RecurringMethod, status: TokenStatus, pay_url: string | null, merchant_id: string, shop_id: string, customer_ref: string, card_brand: string | null, card_mask: string | null, card_holder: string | null, last_charged_at: string | null, created_at: string } }
     | { __typename: 'Refused', code: RefusalCode, message: string, fields: Array<{ path: string, message: string }>, firstRequest: { method: string, path: string, at: string, requestId: string | null } | null }
    };
 
@@ -1068,7 +1068,7 @@ export type ListTokensQueryVariables = Exact<{
 }>;
 
 
-export type ListTokensQuery = { tokensConnection: { nodes: Array<{ id: string, merchantId: string, shopId: string, customerRef: string, metadata: Record<string, string>, method: RecurringMethod, status: TokenStatus, cardBrand: string | null, cardMask: string | null, cardHolder: string | null, lastChargedAt: string | null, createdAt: string }>, pageInfo: { hasNextPage: boolean, endCursor: string | null } } };
+export type ListTokensQuery = { tokensConnection: { nodes: Array<{ id: string, metadata: Record<string, string>, method: RecurringMethod, status: TokenStatus, merchant_id: string, shop_id: string, customer_ref: string, card_brand: string | null, card_mask: string | null, card_holder: string | null, last_charged_at: string | null, created_at: string }>, pageInfo: { hasNextPage: boolean, endCursor: string | null } } };
 
 export type ChargeTokenMutationVariables = Exact<{
   id: string | number;
@@ -1082,7 +1082,7 @@ export type ChargeTokenMutationVariables = Exact<{
 
 
 export type ChargeTokenMutation = { tokenCharge:
-    | { __typename: 'TokenCharged', idempotent: boolean, payment: { paymentUrl: string, id: string, publicId: string, merchantId: string, shopId: string, terminalId: string, terminalName: string, shopName: string, orderId: string, amount: number, capture: CaptureMode, amountCapturable: number, amountCaptured: number, captureBefore: string | null, amountRefunded: number, amountUsdt: number | null, currency: string, method: PaymentMethod, status: PaymentStatus, rrn: string | null, bankName: string | null, returnUrl: string | null, onDecline: OnDecline, description: string | null, createdAt: string, capturedAt: string | null, finalizedAt: string | null, expiresAt: string, processingUntil: string | null, metadata: Record<string, string>, customerCardBrand: string | null, customerCardMask: string | null, customerCardHolder: string | null, customerPhoneMask: string | null, customerPayerBank: string | null, fee: number | null, feeRateBps: number | null, net: number | null, refunds: Array<{ id: string, paymentId: string, merchantId: string, amount: number, reason: string | null, metadata: Record<string, string>, status: RefundStatus, failReason: string, createdAt: string, completedAt: string | null }> } }
+    | { idempotent: boolean, payment: { id: string, amount: number, capture: CaptureMode, currency: string, method: PaymentMethod, status: PaymentStatus, rrn: string | null, description: string | null, metadata: Record<string, string>, fee: number | null, net: number | null, payment_url: string, public_id: string, merchant_id: string, shop_id: string, terminal_id: string, terminal_name: string, shop_name: string, order_id: string, amount_capturable: number, amount_captured: number, capture_before: string | null, amount_refunded: number, amount_usdt: number | null, bank_name: string | null, return_url: string | null, on_decline: OnDecline, created_at: string, captured_at: string | null, finalized_at: string | null, expires_at: string, processing_until: string | null, customer_card_brand: string | null, customer_card_mask: string | null, customer_card_holder: string | null, customer_phone_mask: string | null, customer_payer_bank: string | null, fee_rate_bps: number | null, refunds: Array<{ id: string, amount: number, reason: string | null, metadata: Record<string, string>, status: RefundStatus, payment_id: string, merchant_id: string, fail_reason: string, created_at: string, completed_at: string | null }> } }
     | { __typename: 'Refused', code: RefusalCode, message: string, fields: Array<{ path: string, message: string }>, firstRequest: { method: string, path: string, at: string, requestId: string | null } | null }
    };
 
@@ -1092,7 +1092,7 @@ export type CancelTokenMutationVariables = Exact<{
 
 
 export type CancelTokenMutation = { tokenCancel:
-    | { __typename: 'TokenCancelled', token: { status: TokenStatus } }
+    | { token: { status: TokenStatus } }
     | { __typename: 'Refused', code: RefusalCode, message: string, fields: Array<{ path: string, message: string }>, firstRequest: { method: string, path: string, at: string, requestId: string | null } | null }
    };
 
@@ -1102,6 +1102,6 @@ export type CreateCustomerSessionMutationVariables = Exact<{
 
 
 export type CreateCustomerSessionMutation = { customerSessionCreate:
-    | { __typename: 'CustomerSessionCreated', url: string, expiresAt: string }
+    | { url: string, expires_at: string }
     | { __typename: 'Refused', code: RefusalCode, message: string, fields: Array<{ path: string, message: string }>, firstRequest: { method: string, path: string, at: string, requestId: string | null } | null }
    };

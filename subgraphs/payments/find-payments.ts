@@ -3,13 +3,9 @@
  * (docs/contract.md#reading-payments).
  */
 import type pg from 'pg';
+import type { RefundFieldsFragment } from '../../schema/generated/operations.ts';
 import { rfc3339 } from '../../schema/scalars.ts';
-import {
-  paymentJson,
-  refundJson,
-  type PaymentFieldsFragment,
-  type RefundFieldsFragment,
-} from '../../schema/wire.ts';
+import { paymentJson } from '../../schema/wire.ts';
 import { loadByKey, type RowKey } from '../platform/database/batch-calls.ts';
 import type { ListTable, RowFilter } from '../platform/database/list-statements.ts';
 import { type FoundPage, type ListedPage, openList } from '../platform/database/lists.ts';
@@ -62,27 +58,23 @@ export const pageOfRefunds = openList<Refund>({
   columns: columns(refundNames),
 });
 
-// A payment and a refund as GraphQL and the public JSON see them. The frozen webhook body is made
-// of the same view.
+// A payment and a refund in the public JSON, as REST answers them and webhooks freeze them.
 
 const text = (instant: Temporal.Instant | null): string | null => instant && rfc3339(instant);
 
-const refundView = (refund: Refund): RefundFieldsFragment => ({
+/** The public JSON of a refund at this moment: its row in GET /v1/public/refunds. */
+export const publicRefund = (refund: Refund): RefundFieldsFragment => ({
   id: refund.id,
-  paymentId: refund.paymentId,
-  merchantId: refund.merchantId,
+  payment_id: refund.paymentId,
+  merchant_id: refund.merchantId,
   amount: Number(refund.amount),
   reason: refund.reason,
   metadata: refund.metadata ?? {},
   status: refund.status,
-  failReason: refund.failReason ?? '',
-  createdAt: rfc3339(refund.createdAt),
-  completedAt: text(refund.completedAt),
+  fail_reason: refund.failReason ?? '',
+  created_at: rfc3339(refund.createdAt),
+  completed_at: text(refund.completedAt),
 });
-
-/** The public JSON of a refund at this moment: its row in GET /v1/public/refunds. */
-export const publicRefund = (refund: Refund): ReturnType<typeof refundJson> =>
-  refundJson(refundView(refund));
 
 /** An amount as the public JSON has it. */
 export const publicAmount = (amount: bigint | null): number | null =>
@@ -92,30 +84,47 @@ export const publicAmount = (amount: bigint | null): number | null =>
  * The public JSON of a payment at this moment: the body of GET /v1/public/payments/{id} and the
  * `data` of its webhooks.
  */
-export const publicPayment = (
-  payment: Payment,
-  refunds: readonly Refund[],
-): ReturnType<typeof paymentJson> => {
-  const view: PaymentFieldsFragment = {
-    ...payment,
+export const publicPayment = (payment: Payment, refunds: readonly Refund[]) =>
+  paymentJson({
+    id: payment.id,
+    public_id: payment.publicId,
+    merchant_id: payment.merchantId,
+    shop_id: payment.shopId,
+    terminal_id: payment.terminalId,
+    terminal_name: payment.terminalName,
+    shop_name: payment.shopName,
+    order_id: payment.orderId,
     amount: Number(payment.amount),
     capture: payment.capture ?? 'automatic',
-    onDecline: payment.onDecline ?? 'return',
-    amountCapturable: Number(capturableOf(payment)),
-    amountCaptured: Number(capturedOf(payment)),
-    captureBefore: text(payment.captureBefore),
-    amountRefunded: Number(payment.amountRefunded),
+    amount_capturable: Number(capturableOf(payment)),
+    amount_captured: Number(capturedOf(payment)),
+    capture_before: text(payment.captureBefore),
+    amount_refunded: Number(payment.amountRefunded),
+    amount_usdt: payment.amountUsdt,
+    currency: payment.currency,
+    method: payment.method,
+    status: payment.status,
+    rrn: payment.rrn,
+    bank_name: payment.bankName,
+    return_url: payment.returnUrl,
+    on_decline: payment.onDecline ?? 'return',
+    description: payment.description,
+    created_at: rfc3339(payment.createdAt),
+    captured_at: text(payment.capturedAt),
+    finalized_at: text(payment.finalizedAt),
+    expires_at: rfc3339(payment.expiresAt),
+    processing_until: text(payment.processingUntil),
+    metadata: payment.metadata,
+    customer_card_brand: payment.customerCardBrand,
+    customer_card_mask: payment.customerCardMask,
+    customer_card_holder: payment.customerCardHolder,
+    customer_phone_mask: payment.customerPhoneMask,
+    customer_payer_bank: payment.customerPayerBank,
     fee: publicAmount(payment.fee),
+    fee_rate_bps: payment.feeRateBps,
     net: publicAmount(netOf(payment)),
-    createdAt: rfc3339(payment.createdAt),
-    expiresAt: rfc3339(payment.expiresAt),
-    capturedAt: text(payment.capturedAt),
-    finalizedAt: text(payment.finalizedAt),
-    processingUntil: text(payment.processingUntil),
-    refunds: refunds.map(refundView),
-  };
-  return paymentJson(view);
-};
+    refunds: refunds.map(publicRefund),
+  });
 
 // How resolvers load a payment's rows, and the payment of a row, for all of a list at once.
 

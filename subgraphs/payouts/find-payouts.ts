@@ -1,6 +1,6 @@
 /** Reads payouts: by id, by reference, as a list. */
 import { rfc3339 } from '../../schema/scalars.ts';
-import { payoutJson, type PayoutFieldsFragment } from '../../schema/wire.ts';
+import { payoutJson } from '../../schema/wire.ts';
 import { loadByKey } from '../platform/database/batch-calls.ts';
 import { type FoundPage, openList } from '../platform/database/lists.ts';
 import type { ListTable } from '../platform/database/list-statements.ts';
@@ -36,9 +36,6 @@ export type PayoutPage = FoundPage<Payout>;
 /** Payouts as lists show them: a merchant's, filtered, or those of all merchants. */
 export const pageOfPayouts = openList<Payout>({ table: payoutTable, columns: payoutColumns });
 
-// A payout in the public JSON. The frozen webhook body and GET /v1/public/payouts/{id} use the same
-// view.
-
 /** The whole recipient, without other methods' fields. */
 export const recipientView = (payout: StoredRecipient) => ({
   phone: payout.recipientPhone,
@@ -60,18 +57,33 @@ export const maskedRecipient = (payout: StoredRecipient): ReturnType<typeof reci
   };
 };
 
-const publicPayout = (payout: Payout): ReturnType<typeof payoutJson> => {
-  const view: PayoutFieldsFragment = {
-    ...payout,
+/** The public JSON of a payout, as GET /v1/public/payouts/{id} answers it and webhooks freeze it. */
+const publicPayout = (payout: Payout): ReturnType<typeof payoutJson> =>
+  payoutJson({
+    id: payout.id,
+    merchant_id: payout.merchantId,
+    shop_id: payout.shopId,
+    terminal_id: payout.terminalId,
     amount: Number(payout.amount),
-    failReason: payout.failReason ?? '',
-    recipient: recipientView(payout),
+    currency: payout.currency,
+    method: payout.method,
+    status: payout.status,
+    fail_reason: payout.failReason ?? '',
+    recipient: {
+      phone: payout.recipientPhone,
+      bank_id: payout.recipientBankId,
+      account_number: payout.recipientAccount,
+      bik: payout.recipientBik,
+      inn: payout.recipientInn,
+      full_name: payout.recipientName,
+    },
+    recipient_card_mask: payout.recipientCardMask,
+    bank_ref: payout.bankRef,
+    order_id: payout.orderId,
     metadata: payout.metadata ?? {},
-    createdAt: rfc3339(payout.createdAt),
-    completedAt: payout.completedAt && rfc3339(payout.completedAt),
-  };
-  return payoutJson(view);
-};
+    created_at: rfc3339(payout.createdAt),
+    completed_at: payout.completedAt && rfc3339(payout.completedAt),
+  });
 
 /** Events of a new payout: pending, even if it was refused at once. */
 export const createdEvent = (payout: Payout): OutboxEvent => ({

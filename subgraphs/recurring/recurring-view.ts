@@ -1,32 +1,48 @@
-/**
- * Subscriptions and tokens in the public JSON. The frozen webhook body and the REST answers use the
- * same view.
- */
+/** Subscriptions and tokens in the public JSON, as REST answers them and webhooks freeze them. */
 import { rfc3339 } from '../../schema/scalars.ts';
-import { subscriptionJson, tokenJson } from '../../schema/wire.ts';
+import type {
+  SubscriptionFieldsFragment,
+  TokenFieldsFragment,
+} from '../../schema/generated/operations.ts';
 import type { OutboxEvent } from '../platform/events/outbox.ts';
 import { asSubject } from '../rules/event.ts';
 import type { Subscription, Token } from './entities.ts';
 
 const text = (instant: Temporal.Instant | null): string | null => instant && rfc3339(instant);
 
-const publicSubscription = (subscription: Subscription): ReturnType<typeof subscriptionJson> =>
-  subscriptionJson({
-    ...subscription,
-    amount: Number(subscription.amount),
-    metadata: subscription.metadata ?? {},
-    nextChargeAt: text(subscription.nextChargeAt),
-    lastChargeAt: text(subscription.lastChargeAt),
-    createdAt: rfc3339(subscription.createdAt),
-  });
+const publicSubscription = (subscription: Subscription): SubscriptionFieldsFragment => ({
+  id: subscription.id,
+  merchant_id: subscription.merchantId,
+  shop_id: subscription.shopId,
+  customer_ref: subscription.customerRef,
+  plan_name: subscription.planName,
+  metadata: subscription.metadata ?? {},
+  amount: Number(subscription.amount),
+  currency: subscription.currency,
+  method: subscription.method,
+  period: subscription.period,
+  interval_count: subscription.intervalCount,
+  trial_days: subscription.trialDays,
+  status: subscription.status,
+  next_charge_at: text(subscription.nextChargeAt),
+  last_charge_at: text(subscription.lastChargeAt),
+  created_at: rfc3339(subscription.createdAt),
+});
 
-const publicToken = (token: Token): ReturnType<typeof tokenJson> =>
-  tokenJson({
-    ...token,
-    metadata: token.metadata ?? {},
-    lastChargedAt: text(token.lastChargedAt),
-    createdAt: rfc3339(token.createdAt),
-  });
+const publicToken = (token: Token): TokenFieldsFragment => ({
+  id: token.id,
+  merchant_id: token.merchantId,
+  shop_id: token.shopId,
+  customer_ref: token.customerRef,
+  metadata: token.metadata ?? {},
+  method: token.method,
+  status: token.status,
+  card_brand: token.cardBrand,
+  card_mask: token.cardMask,
+  card_holder: token.cardHolder,
+  last_charged_at: text(token.lastChargedAt),
+  created_at: rfc3339(token.createdAt),
+});
 
 /** The webhook of a move; none while a subscription is pending. */
 const subscriptionEventOf = (from: Subscription['status'], to: Subscription['status']) => {

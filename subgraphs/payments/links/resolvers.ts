@@ -6,6 +6,7 @@ import type {
 } from '../../../schema/generated/payments.ts';
 import { minorUnits } from '../../rules/money.ts';
 import { findSeller } from '../../platform/database/find-seller.ts';
+import { nobody } from '../../rules/receipt.ts';
 import { isRefusal, refuse } from '../../rules/refusal.ts';
 import { merchantOf, orThrow } from '../../platform/access/access.ts';
 import { mayReadOfShop } from '../../platform/graph/entities.ts';
@@ -13,7 +14,7 @@ import { pageAddress } from '../../platform/access/keys.ts';
 import { type PaymentsDeps, sellerOf } from '../parts.ts';
 import type { PaymentLink } from '../entities.ts';
 import { createLink } from './create-link.ts';
-import { deactivateLink, shownOf, loadLinks, pageOfLinks } from './store-link.ts';
+import { deactivateLink, loadLinks, pageOfLinks } from './store-link.ts';
 import { findLinkPage, payLink, timeOfLink } from './pay-link.ts';
 import { isOpen } from './rules.ts';
 
@@ -23,7 +24,8 @@ export const linkFields: PaymentLinkResolvers = {
   amountPaid: ({ amountPaid }) => BigInt(amountPaid),
   receipt: ({ receipt }) =>
     receipt && {
-      ...shownOf(receipt),
+      ...receipt,
+      customer: receipt.customer ?? nobody,
       items: receipt.items.map((item) => ({ ...item, price: minorUnits(item.price) })),
     },
 };

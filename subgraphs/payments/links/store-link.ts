@@ -1,6 +1,6 @@
 /** Reading, writing and ending payment links. */
 import { rfc3339, scalars } from '../../../schema/scalars.ts';
-import { linkJson, type LinkFields } from '../../../schema/wire.ts';
+import type { PaymentLinkFieldsFragment } from '../../../schema/generated/operations.ts';
 import { dueOn, workDue, type Timeline } from '../../platform/clock/due.ts';
 import { writeEntry, type Acting } from '../../platform/database/audit.ts';
 import type { Database } from '../../platform/database/orm.ts';
@@ -19,10 +19,10 @@ import {
 } from '../../platform/database/statement.ts';
 import type { OutboxEvent } from '../../platform/events/outbox.ts';
 import { asSubject } from '../../rules/event.ts';
-import { nobody, type ShownTerms } from '../../rules/receipt.ts';
 import { refuse, type Refusal } from '../../rules/refusal.ts';
 import { LinkPaymentEntity, PaymentLinkEntity, type PaymentLink } from '../entities.ts';
 import { publicAmount } from '../find-payments.ts';
+import { publicTerms } from '../receipts/store-receipts.ts';
 import { isOpen, linkStatuses } from './rules.ts';
 
 const linkNames = propertyNames(PaymentLinkEntity);
@@ -109,27 +109,36 @@ export const findUnpaid = async (
 
 // A payment link as the public JSON and the webhook `link.paid` have it.
 
-/** A link's receipt; without its customer's data once they were erased. */
-export const shownOf = ({ customer, ...terms }: ShownTerms) => ({
-  ...terms,
-  customer: customer ?? nobody,
-});
-
-const publicLink = (link: PaymentLink): ReturnType<typeof linkJson> => {
-  const view: LinkFields = {
-    ...link,
-    capture: link.capture ?? 'automatic',
-    amount: publicAmount(link.amount),
-    amountMin: publicAmount(link.amountMin),
-    amountMax: publicAmount(link.amountMax),
-    amountPaid: scalars.SignedMinorUnits.serialize(BigInt(link.amountPaid)),
-    receipt: link.receipt && { ...shownOf(link.receipt), items: [...link.receipt.items] },
-    expiresAt: rfc3339(link.expiresAt),
-    createdAt: rfc3339(link.createdAt),
-    finalizedAt: link.finalizedAt && rfc3339(link.finalizedAt),
-  };
-  return linkJson(view);
+/** A link's fields; the sum of its payments may be one that only raw JSON writes to the digit. */
+type PublicLink = Omit<PaymentLinkFieldsFragment, 'amount_paid'> & {
+  readonly amount_paid: number | object;
 };
+
+const publicLink = (link: PaymentLink): PublicLink => ({
+  id: link.id,
+  merchant_id: link.merchantId,
+  shop_id: link.shopId,
+  url: link.url,
+  status: link.status,
+  amount: publicAmount(link.amount),
+  amount_min: publicAmount(link.amountMin),
+  amount_max: publicAmount(link.amountMax),
+  currency: link.currency,
+  description: link.description,
+  order_id: link.orderId,
+  method: link.method,
+  capture: link.capture ?? 'automatic',
+  uses: link.uses,
+  uses_left: link.usesLeft,
+  expires_at: rfc3339(link.expiresAt),
+  return_url: link.returnUrl,
+  metadata: link.metadata,
+  payments_count: link.paymentsCount,
+  amount_paid: scalars.SignedMinorUnits.serialize(BigInt(link.amountPaid)),
+  created_at: rfc3339(link.createdAt),
+  finalized_at: link.finalizedAt && rfc3339(link.finalizedAt),
+  receipt: link.receipt && publicTerms(link.receipt),
+});
 
 /** A payment succeeded through the link: to the shop's endpoints, with the link as it is then. */
 export const linkPaid = (link: PaymentLink, at: Temporal.Instant): OutboxEvent => {

@@ -1,6 +1,6 @@
 /** Reading and moving receipts. They are made with their movements (`store-payment`). */
 import { raw } from '@mikro-orm/core';
-import { receiptJson } from '../../../schema/wire.ts';
+import type { ReceiptFieldsFragment } from '../../../schema/generated/operations.ts';
 import { rfc3339 } from '../../../schema/scalars.ts';
 import { dueOn } from '../../platform/clock/due.ts';
 import { loadByKey, lockByKey } from '../../platform/database/batch-calls.ts';
@@ -17,7 +17,12 @@ import {
 } from '../../platform/database/statement.ts';
 import { insertEvents, type OutboxEvent } from '../../platform/events/outbox.ts';
 import { asSubject } from '../../rules/event.ts';
-import { receiptStatuses, type ReceiptCustomer, nobody } from '../../rules/receipt.ts';
+import {
+  receiptStatuses,
+  type ReceiptCustomer,
+  nobody,
+  type ShownTerms,
+} from '../../rules/receipt.ts';
 import { openFindOfPayments } from '../store-payment.ts';
 import { ReceiptEntity, type Receipt } from '../entities.ts';
 
@@ -109,15 +114,45 @@ export const moveReceipt = async (
 export const customerOf = ({ customerShown }: Pick<Receipt, 'customerShown'>): ReceiptCustomer =>
   customerShown ?? nobody;
 
-const publicReceipt = (receipt: Receipt): ReturnType<typeof receiptJson> =>
-  receiptJson({
-    ...receipt,
-    amount: Number(receipt.amount),
-    customer: customerOf(receipt),
-    items: [...receipt.items],
-    registeredAt: receipt.registeredAt && rfc3339(receipt.registeredAt),
-    createdAt: rfc3339(receipt.createdAt),
-  });
+const publicCustomer = ({ email, phone, fullName, inn }: ReceiptCustomer) => ({
+  email,
+  phone,
+  full_name: fullName,
+  inn,
+});
+
+/** What a receipt is made of, in the public JSON; without its customer's data once erased. */
+export const publicTerms = ({ customer, taxSystem, items }: ShownTerms) => ({
+  customer: publicCustomer(customer ?? nobody),
+  tax_system: taxSystem,
+  items: items.map((item) => ({
+    description: item.description,
+    quantity: item.quantity,
+    price: item.price,
+    vat_code: item.vatCode,
+    payment_subject: item.paymentSubject,
+    payment_mode: item.paymentMode,
+    measure: item.measure,
+    mark_code: item.markCode,
+  })),
+});
+
+const publicReceipt = (receipt: Receipt): ReceiptFieldsFragment => ({
+  id: receipt.id,
+  payment_id: receipt.paymentId,
+  refund_id: receipt.refundId,
+  type: receipt.type,
+  status: receipt.status,
+  amount: Number(receipt.amount),
+  currency: receipt.currency,
+  ...publicTerms({ ...receipt, customer: receipt.customerShown }),
+  fiscal_storage_number: receipt.fiscalStorageNumber,
+  fiscal_document_number: receipt.fiscalDocumentNumber,
+  fiscal_attribute: receipt.fiscalAttribute,
+  registered_at: receipt.registeredAt && rfc3339(receipt.registeredAt),
+  failure_reason: receipt.failureReason,
+  created_at: rfc3339(receipt.createdAt),
+});
 
 /** A receipt's end: to the shop's endpoints, and to `url`, the payment's own address. */
 export const receiptEnded = (
