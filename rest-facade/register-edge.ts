@@ -13,12 +13,11 @@ import {
   openConsoleSessions,
   type ConsoleSessionsDeps,
 } from '../gateway/callers/with-sessions.ts';
-import { openLiveEvents } from '../gateway/live/events.ts';
+import { openLiveEvents, storedEvents } from '../gateway/live/events.ts';
 import { openLiveSubscriptions } from '../gateway/live/subscriptions.ts';
 import { readOidcToken } from '../gateway/callers/oidc.ts';
-import { openRateLimiter } from '../gateway/callers/admit-caller.ts';
+import { openRateLimiter } from '../gateway/callers/redis-buckets.ts';
 import { registerGateway } from '../gateway/graphql/server.ts';
-import { storedEvents } from '../gateway/live/reader.ts';
 import { openSupergraph, type SupergraphDeps } from '../gateway/supergraph.ts';
 import { readSupergraph } from '../schema/generated-files.ts';
 import type { NotificationRoute } from '../subgraphs/platform/http/bank-notifications.ts';

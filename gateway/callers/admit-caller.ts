@@ -7,15 +7,6 @@ import { isRefusal, type Refusal, type RefusalCode } from '../../subgraphs/rules
 import type { Logger } from '../../subgraphs/platform/tracing/telemetry.ts';
 import { authorizationOf, type Authenticator } from './authenticate.ts';
 import { type Authenticated, type WatchedConnection, emptyBody, signaturesOf } from './caller.ts';
-import {
-  type RateLimit,
-  type TakeResult,
-  openBucketsInMemory,
-  openBucketsInRedis,
-  takeResult,
-  token_us,
-  type Buckets,
-} from './limits.ts';
 import { LRUCache } from 'lru-cache';
 import { networkOf, type AddressOf } from '../../subgraphs/platform/access/caller-address.ts';
 
@@ -158,6 +149,92 @@ const take = async (
   taken: await limiter.take(limited, tokens),
 });
 
+// Token buckets. A bucket holds `burst` tokens and gains `perSecond` of them each second; a request
+// takes one or, when it costs more, several. All that is stored of a bucket is the time at which it
+// will be full again; the microseconds until then are its debt. The value of a token is rounded to
+// the microsecond.
+
+/**
+ * How fast requests may come: `burst` at once, `perSecond` in the long run. Both are positive
+ * integers.
+ */
+export interface RateLimit {
+  readonly perSecond: number;
+  readonly burst: number;
+}
+
+export interface TakeResult {
+  readonly granted: boolean;
+  /** Whole tokens that are left. */
+  readonly remaining: number;
+  /** Seconds until the bucket is full again, rounded up. */
+  readonly reset_s: number;
+  /**
+   * Seconds until there are as many tokens as were requested, rounded up and at least 1; 0 when
+   * they were granted.
+   */
+  readonly retryAfter_s: number;
+}
+
+export interface Buckets {
+  /**
+   * Takes tokens out of the bucket, one by default, all or none. Null when the store is
+   * unavailable.
+   */
+  take(
+    name: string,
+    limit: RateLimit,
+    tokens?: number,
+  ): TakeResult | null | Promise<TakeResult | null>;
+  close(): void;
+}
+
+/** The value of one token in microseconds. */
+export const token_us = ({ perSecond }: RateLimit): number => Math.round(1_000_000 / perSecond);
+
+/** The result of an attempt to take `tokens` from a bucket that has this debt afterwards. */
+export const takeResult = (
+  granted: boolean,
+  debt_us: number,
+  limit: RateLimit,
+  tokens = 1,
+): TakeResult => {
+  const token = token_us(limit);
+  const left_us = token * limit.burst - debt_us;
+  return {
+    granted,
+    remaining: Math.max(0, Math.floor(left_us / token)),
+    reset_s: Math.ceil(debt_us / 1_000_000),
+    retryAfter_s: granted ? 0 : Math.max(1, Math.ceil((token * tokens - left_us) / 1_000_000)),
+  };
+};
+
+/* Token buckets of one process, for an installation without Redis. */
+
+/** The least recently used buckets are dropped, which refills them. */
+const buckets_max = 100_000;
+
+/** Opens the buckets. `now_us` is a monotonic clock in microseconds. */
+export const openBucketsInMemory = (now_us: () => number = () => performance.now() * 1_000) => {
+  // Bounded by size: `max` would take the room of all of them at once.
+  const fullAt = new LRUCache<string, number>({ maxSize: buckets_max, sizeCalculation: () => 1 });
+  return {
+    take: (name: string, limit: RateLimit, tokens = 1): TakeResult => {
+      const now = now_us();
+      const token = token_us(limit);
+      const capacity = token * limit.burst;
+      // A bucket is never more than empty, even after its limit has changed.
+      const debt = Math.min(Math.max((fullAt.get(name) ?? now) - now, 0), capacity);
+      const price = token * tokens;
+      const granted = debt + price <= capacity;
+      const owed = granted ? debt + price : debt;
+      fullAt.set(name, now + owed);
+      return takeResult(granted, owed, limit, tokens);
+    },
+    close: () => {},
+  };
+};
+
 // How often merchants may call, and how often an address may fail to authenticate (before the key).
 // The counts are in Redis for all processes, else in the memory of the one.
 
@@ -181,27 +258,6 @@ type RateLimited = ({ readonly merchantId: string } | { readonly person: string 
 
 /** The limit of each person with a token of the issuer: that of a merchant by default. */
 export const personRateLimit: RateLimit = { perSecond: 50, burst: 100 };
-
-interface RateLimiterDeps {
-  /** Null when the limits are those of this process alone. */
-  readonly redisUrl: string | null;
-  /** How long a request waits for Redis before it passes unlimited. */
-  readonly wait_ms: number;
-  readonly addressOf: AddressOf;
-  readonly log: Logger;
-}
-
-/** Opens the limiter. It starts although Redis is unavailable. */
-export const openRateLimiter = async ({
-  redisUrl: url,
-  wait_ms,
-  addressOf,
-  log,
-}: RateLimiterDeps): Promise<RateLimiter> =>
-  limitBy(
-    url === null ? openBucketsInMemory() : await openBucketsInRedis({ url, wait_ms, log }),
-    addressOf,
-  );
 
 /**
  * Whether another site's page caused this request in a browser, without credentials and without the

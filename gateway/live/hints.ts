@@ -19,9 +19,13 @@ import { alertKinds } from '../../subgraphs/rules/alert.ts';
 import { isRefusal } from '../../subgraphs/rules/refusal.ts';
 import { codedError } from '../graphql/errors.ts';
 import type { Supergraph } from '../supergraph.ts';
-import { audienceOf } from './reader.ts';
 import { readSelection } from './selection.ts';
-import { refuseSubscription, type LiveResults, type LiveSubscriptions } from './subscriptions.ts';
+import {
+  audienceOf,
+  refuseSubscription,
+  type LiveResults,
+  type LiveSubscriptions,
+} from './subscriptions.ts';
 
 /**
  * Alerts that are buffered for a slow client. Beyond this the oldest are dropped, and the client

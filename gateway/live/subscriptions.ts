@@ -17,14 +17,13 @@ import {
   graphKindOf,
   type StreamedEvent,
 } from '../../subgraphs/rules/event.ts';
-import { isRefusal } from '../../subgraphs/rules/refusal.ts';
+import { isRefusal, refuse, type Refusal } from '../../subgraphs/rules/refusal.ts';
 import { openNamedQuota, openTurns } from '../callers/limits.ts';
 import { codedError } from '../graphql/errors.ts';
 import { hasField } from '../graphql/fragments.ts';
 import type { GraphRequest } from '../graphql/run-documents.ts';
 import type { Supergraph } from '../supergraph.ts';
-import type { LiveEvents } from './events.ts';
-import { audienceOf, type LiveFilter, type DeliveredEvent } from './reader.ts';
+import type { Audience, LiveEvents, LiveFilter, DeliveredEvent } from './events.ts';
 import { readSelection, type LiveSelection } from './selection.ts';
 
 /*
@@ -244,6 +243,38 @@ export const refuseSubscription = (field: string, principal: Principal): GraphQL
   if (lack === null) return null;
   return codedError(principal.kind === 'key' ? 'scope_required' : 'forbidden', lack);
 };
+
+/**
+ * The caller's audience, narrowed to `merchantId` when one is given. Refuses a merchant that is not
+ * the caller's with `not_found`.
+ */
+export const audienceOf = (principal: Principal, merchantId: string | null): Audience | Refusal => {
+  switch (principal.kind) {
+    case 'key':
+      return within(principal.merchantId, merchantId, {
+        merchantId: principal.merchantId,
+        shopId: principal.shopId,
+        mode: principal.mode,
+      });
+    case 'operator': {
+      if (principal.merchantId === null) return merchantId === null ? {} : { merchantId };
+      return within(principal.merchantId, merchantId, { merchantId: principal.merchantId });
+    }
+    case 'buyer':
+      return within(principal.merchantId, merchantId, {
+        merchantId: principal.merchantId,
+        subjectId: principal.paymentId,
+      });
+    case 'edge':
+    case 'service':
+      return refuse('not_found', 'The stream is not for services.');
+  }
+};
+
+const within = (own: string, requested: string | null, audience: Audience): Audience | Refusal =>
+  requested === null || requested === own
+    ? audience
+    : refuse('not_found', 'There is no such merchant.');
 
 const filterOf = (
   { field, arguments: { kinds: requested, merchantId } }: LiveSelection,

@@ -13,11 +13,8 @@ import {
   widerNetworkOf,
   type AddressOf,
 } from '../../subgraphs/platform/access/caller-address.ts';
-import {
-  openBucketsInMemory,
-  openNamedQuota,
-  type RateLimit,
-} from '../../gateway/callers/limits.ts';
+import { openBucketsInMemory, type RateLimit } from '../../gateway/callers/admit-caller.ts';
+import { openNamedQuota } from '../../gateway/callers/limits.ts';
 
 interface PageLimit {
   readonly calls: RateLimit;

@@ -1,8 +1,13 @@
 import { after, describe, test } from 'node:test';
 import assert from 'node:assert/strict';
 import { eventually } from '../support/eventually.ts';
-import { openLiveEvents, type LiveEvents } from '../../gateway/live/events.ts';
-import { type LiveFilter, type DeliveredEvent, storedEvents } from '../../gateway/live/reader.ts';
+import {
+  openLiveEvents,
+  storedEvents,
+  type DeliveredEvent,
+  type LiveEvents,
+  type LiveFilter,
+} from '../../gateway/live/events.ts';
 import { liveKinds } from '../../subgraphs/rules/event.ts';
 import { openSmallGraph, silent, Fixture } from './small-graph.ts';
 

@@ -11,12 +11,10 @@ import { eventually } from '../support/eventually.ts';
 import { openAuthenticator } from '../../gateway/callers/authenticate.ts';
 import type { BearerReader } from '../../gateway/callers/caller.ts';
 import { openAddressOf, openOrigins } from '../../subgraphs/platform/access/caller-address.ts';
-import { openLiveEvents } from '../../gateway/live/events.ts';
+import { openLiveEvents, storedEvents } from '../../gateway/live/events.ts';
 import { openLiveSubscriptions } from '../../gateway/live/subscriptions.ts';
-import { limitBy } from '../../gateway/callers/admit-caller.ts';
-import { openBucketsInMemory } from '../../gateway/callers/limits.ts';
+import { limitBy, openBucketsInMemory } from '../../gateway/callers/admit-caller.ts';
 import { registerGateway } from '../../gateway/graphql/server.ts';
-import { storedEvents } from '../../gateway/live/reader.ts';
 import {
   authenticatorParts,
   openSmallGraph,

@@ -1,9 +1,8 @@
 import { after, before, describe, test, type TestContext } from 'node:test';
 import assert from 'node:assert/strict';
 import { parse, type DocumentNode } from 'graphql';
-import { openLiveEvents } from '../../gateway/live/events.ts';
+import { openLiveEvents, storedEvents } from '../../gateway/live/events.ts';
 import { openLiveSubscriptions } from '../../gateway/live/subscriptions.ts';
-import { storedEvents } from '../../gateway/live/reader.ts';
 import {
   scopes,
   type KeyPrincipal,
