@@ -11,7 +11,7 @@ import { subgraphNames, type SubgraphName } from '../schema/sources.ts';
 import { presentInputError } from '../subgraphs/platform/graph/present-errors.ts';
 import type { SubgraphExecutor } from '../subgraphs/platform/graph/subgraph.ts';
 import type { Logger } from '../subgraphs/platform/tracing/telemetry.ts';
-import { fetchDocument } from './compile/compiled-operation.ts';
+import { fetchDocument } from './compile/plan-fetches.ts';
 import type { DocumentDeps, GatewayExecutor } from './graphql/run-documents.ts';
 import type { Call } from '../subgraphs/platform/access/principal.ts';
 

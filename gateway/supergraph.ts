@@ -12,8 +12,6 @@ import type {
 import {
   type DocumentNode,
   type GraphQLSchema,
-  separateOperations,
-  type ExecutionResult,
   buildASTSchema,
   isTypeDefinitionNode,
   Kind,
@@ -26,19 +24,19 @@ import {
   GraphQLError,
 } from 'graphql';
 import { readApiSchema, readPlans } from '../schema/generated-files.ts';
-import type { OperationMap, OperationName } from '../schema/generated/operation-map.ts';
-import { subgraphNames, readInternalOperations, readOperations } from '../schema/sources.ts';
+import type { OperationName } from '../schema/generated/operation-map.ts';
 import { access, accessBelowRoot } from '../subgraphs/platform/access/access.ts';
 import type { Call } from '../subgraphs/platform/access/principal.ts';
 import { lazily, lazilyOf } from '../subgraphs/platform/graph/lazily.ts';
 import type { PreparedDocument, SubgraphExecutor } from '../subgraphs/platform/graph/subgraph.ts';
+import type { Logger } from '../subgraphs/platform/tracing/telemetry.ts';
 import {
-  type Logger,
-  internalErrors,
-  currentSpan,
-  spanned,
-} from '../subgraphs/platform/tracing/telemetry.ts';
-import { compileOperation, fetchDocument, fetchesOf } from './compile/compiled-operation.ts';
+  compileOperation,
+  logOwnErrors,
+  prepareNamedOperations,
+  type NamedOperation,
+} from './compile/compiled-operation.ts';
+import { fetchDocument, fetchesOf } from './compile/plan-fetches.ts';
 import { executeRenamed, keyFieldNames, openAliasRenamer } from './compile/key-aliases.ts';
 import { plannerOf, type DocumentPlanner } from './graphql/plan-documents.ts';
 import {
@@ -47,7 +45,7 @@ import {
   type GatewayExecutor,
 } from './graphql/run-documents.ts';
 import type { StockGatewayDeps } from './stock-gateway.ts';
-import { codedError, isForClients } from './graphql/errors.ts';
+import { codedError } from './graphql/errors.ts';
 
 /*
  * The gateway's executor, for use without Apollo Server, and as the gateway interface that Apollo
@@ -105,40 +103,11 @@ export const loadedGateway = (
   };
 };
 
-// Logs the failures of this process with their causes, before the client gets an internal error. A
-// subgraph logs its own failures, wherever it runs; its errors carry its name.
-
-const isOwn = (error: Error): boolean =>
-  !(error instanceof GraphQLError) ||
-  (error.extensions['serviceName'] === undefined && !isForClients(error));
-
-const causeOf = (error: Error): Error =>
-  error instanceof GraphQLError ? (error.originalError ?? error) : error;
-
-/** Logs the errors of a result that this process caused; returns the result. */
-const logOwnErrors = (
-  result: ExecutionResult,
-  { requestId }: Call,
-  log: Logger,
-): ExecutionResult => {
-  for (const error of result.errors ?? []) {
-    if (!isOwn(error)) continue;
-    internalErrors.inc();
-    log.error({ err: causeOf(error), path: error.path, requestId }, 'the gateway could not answer');
-  }
-  return result;
-};
-
 const executeLogged =
   (executor: GatewayExecutor, log: Logger): GatewayExecutor =>
   async (context) =>
     // The gateway passes its context on as `unknown`.
     logOwnErrors(await executor(context), context.context as Call, log);
-
-const runLogged =
-  (run: PreparedDocument, log: Logger): PreparedDocument =>
-  async (variables, call) =>
-    logOwnErrors(await run(variables, call), call, log);
 
 /* Fetches of clients' documents, prepared once for each text: many documents share them. */
 
@@ -161,7 +130,7 @@ const prepareGradually = async (
   { node }: QueryPlan,
   executors: Readonly<Record<string, SubgraphExecutor>>,
 ): Promise<void> => {
-  for (const { fetch } of node ? fetchesOf(node, '') : []) {
+  for (const fetch of node ? fetchesOf(node) : []) {
     await nextTurn();
     executors[fetch.serviceName]?.prepare(fetchDocument(fetch));
   }
@@ -173,63 +142,6 @@ export interface SupergraphDeps extends StockGatewayDeps {
    */
   readonly compilesDocuments?: boolean;
 }
-
-// The named operations behind REST routes, the hosted page and the gateway itself.
-
-/** A named operation. Its variables are typed and are not validated again. */
-interface NamedOperation<Name extends OperationName = OperationName> {
-  readonly name: Name;
-  run(
-    variables: OperationMap[Name]['variables'],
-    call: Call,
-  ): Promise<ExecutionResult<OperationMap[Name]['result']>>;
-}
-
-interface NamedOperationsDeps {
-  readonly apiSchema: () => GraphQLSchema;
-  readonly executors: Executors;
-  readonly log: Logger;
-  readonly plans: Readonly<Record<string, QueryPlan>>;
-}
-
-/** Opens the named operations: nothing is compiled yet. */
-const prepareNamedOperations = ({ apiSchema, executors, log, plans }: NamedOperationsDeps) => {
-  const documents = lazily(() => separateOperations(readOperations()));
-  const compile = (name: string, plan: QueryPlan): PreparedDocument => {
-    const document = documents()[name];
-    if (!document) throw new Error(`the plan of ${name} is stale: run npm run generate`);
-    const whole = { document, plan, apiSchema: apiSchema(), executors, counts: false };
-    return runLogged(compileOperation(whole), log);
-  };
-  // The service's own, outside of the public graph: each runs on its subgraph.
-  const internal = subgraphNames.flatMap((subgraph) =>
-    Object.entries(separateOperations(readInternalOperations(subgraph))).map(
-      ([name, document]) => [name, () => executors[subgraph].prepare(document)] as const,
-    ),
-  );
-  const operations = new Map(
-    [
-      ...Object.entries(plans).map(([name, plan]) => [name, () => compile(name, plan)] as const),
-      ...internal,
-    ].map(([name, prepare]) => [name, traced(name, prepare)]),
-  );
-  return <Name extends OperationName>(name: Name): NamedOperation<Name> => {
-    const run = operations.get(name);
-    if (!run) throw new Error(`no operation is named ${name}`);
-    // The map of types is generated from the very documents that were planned.
-    return { name, run } as NamedOperation<Name>;
-  };
-};
-
-/** Runs an operation in a span of its own; the first run prepares it. */
-const traced = (name: string, prepare: () => PreparedDocument): PreparedDocument => {
-  const start = { kind: 'internal', name: `operation ${name}` } as const;
-  let prepared: PreparedDocument | null = null;
-  return (variables, call) => {
-    const run = (prepared ??= prepare());
-    return currentSpan() ? spanned(start, () => run(variables, call)) : run(variables, call);
-  };
-};
 
 export interface Supergraph {
   readonly operation: <Name extends OperationName>(name: Name) => NamedOperation<Name>;

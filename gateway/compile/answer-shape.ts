@@ -157,24 +157,16 @@ const violation = (message: string, path: Path): GraphQLError =>
 interface Place {
   readonly path: string;
   readonly what: string;
-  /** The same path without list indexes, to look up what was fetched. */
-  readonly fetched: string;
 }
 
-interface ShapeDeps {
-  /** The paths at which the plan fetches `__typename`. */
-  readonly typeNamesFetched: ReadonlySet<string>;
-  /** Whether the answer is metered while it is made. */
-  readonly counts: boolean;
-}
-
+/** Writes the shape. `counts`: whether the answer is metered while it is made. */
 export const writeAnswerShape = (
   deps: OperationDeps,
   root: GraphQLObjectType,
   selectionSet: SelectionSetNode,
-  { typeNamesFetched, counts }: ShapeDeps,
+  counts: boolean,
 ): AnswerShape => {
-  const writer = new ShapeWriter(deps, typeNamesFetched, counts);
+  const writer = new ShapeWriter(deps, counts);
   const code = writer.write(root, selectionSet);
   // The text consists only of names of the schema and the operation, which are GraphQL names. It
   // returns the stated type.
@@ -192,22 +184,16 @@ class ShapeWriter {
   /** Values of each enum that occurs. */
   readonly enums: Record<string, ReadonlySet<string>> = {};
   readonly #parts: OperationDeps;
-  readonly #typeNamesFetched: ReadonlySet<string>;
   readonly #counts: boolean;
   #names = 0;
 
-  constructor(deps: OperationDeps, typeNamesFetched: ReadonlySet<string>, counts: boolean) {
+  constructor(deps: OperationDeps, counts: boolean) {
     this.#parts = deps;
-    this.#typeNamesFetched = typeNamesFetched;
     this.#counts = counts;
   }
 
   write(root: GraphQLObjectType, selectionSet: SelectionSetNode): string {
-    const body = this.#object(root, [selectionSet], 'data', 'answer', {
-      path: '',
-      what: '',
-      fetched: '',
-    });
+    const body = this.#object(root, [selectionSet], 'data', 'answer', { path: '', what: '' });
     return `return (data, errors, meter) => {\n let answer = null;\n${body} return answer;\n};`;
   }
 
@@ -250,7 +236,6 @@ class ShapeWriter {
     const inner = {
       path: `${place.path}${JSON.stringify(name)}, `,
       what: `field ${type.name}.${name}`,
-      fetched: `${place.fetched}/${name}`,
     };
     const code = `let ${value} = ${source}[${JSON.stringify(name)}];\n${this.#value(field.type, field, value, fail, inner)}`;
     return { name, value, code };
@@ -318,7 +303,6 @@ class ShapeWriter {
     const inner = {
       path: `${place.path}${index}, `,
       what: `\`array element of type ${String(named)} at index \${${index}}\``,
-      fetched: place.fetched,
     };
     const code = this.#value(itemType, field, item, label, inner);
     return [
@@ -342,8 +326,7 @@ class ShapeWriter {
     target: string,
     place: Place,
   ): string {
-    if (!this.#typeNamesFetched.has(place.fetched))
-      throw new CannotCompile(`${type.name} without __typename at ${place.fetched}`);
+    // The planner adds `__typename` to what it fetches of an abstract type.
     const cases = this.#parts.schema
       .getPossibleTypes(type)
       .map(

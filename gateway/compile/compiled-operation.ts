@@ -12,40 +12,52 @@ import {
   getOperationAST,
   GraphQLError,
   isObjectType,
-  Kind,
   OperationTypeNode,
-  parse,
   type DocumentNode,
   type ExecutionResult,
   type GraphQLObjectType,
   type GraphQLSchema,
   type OperationDefinitionNode,
-  type SelectionSetNode,
+  separateOperations,
 } from 'graphql';
-import { LRUCache } from 'lru-cache';
+import type { OperationMap, OperationName } from '../../schema/generated/operation-map.ts';
+import {
+  readInternalOperations,
+  readOperations,
+  subgraphNames,
+  type SubgraphName,
+} from '../../schema/sources.ts';
 import {
   AnswerMeter,
   answerSize_max,
   valueSize,
 } from '../../subgraphs/platform/access/answer-meter.ts';
 import type { Call } from '../../subgraphs/platform/access/principal.ts';
+import { lazily } from '../../subgraphs/platform/graph/lazily.ts';
 import type {
   PreparedDocument,
   SubgraphExecutor,
 } from '../../subgraphs/platform/graph/subgraph.ts';
-import { errorOf } from '../graphql/errors.ts';
-import { fragmentBehind, fragmentsOf, type Fragments } from '../graphql/fragments.ts';
+import {
+  type Logger,
+  internalErrors,
+  currentSpan,
+  spanned,
+} from '../../subgraphs/platform/tracing/telemetry.ts';
+import { errorOf, isForClients } from '../graphql/errors.ts';
+import { fragmentsOf } from '../graphql/fragments.ts';
 import { writeAnswerShape, type AnswerShape, CannotCompile } from './answer-shape.ts';
 import {
   compileRequires,
   distinctRepresentations,
-  merge,
-  mergeEntities,
+  entityErrors,
+  fetchDocument,
+  isObject,
   objectsAt,
-  pathsOfObjectsAt,
+  subgraphError,
   type DataObject,
   type EntityRequest,
-} from './entity-fetch.ts';
+} from './plan-fetches.ts';
 
 export interface OperationToCompile {
   /** One operation with its fragments, validated. */
@@ -82,14 +94,14 @@ export const compileOperation = ({
     { schema: apiSchema, fragments: fragmentsOf(document) },
     rootType(apiSchema, operation),
     operation.selectionSet,
-    {
-      typeNamesFetched: typeNamesFetched(plan.node),
-      counts,
-    },
+    counts,
   );
-  return plan.node.kind === 'Fetch'
-    ? runFetch(plan.node, parts, shape)
-    : runPlan(plan.node, parts, shape);
+  const step = compileStep(plan.node, parts);
+  return async (variables, call) => {
+    const state: ExecutionState = { variables, call, data: {}, errors: [] };
+    await step(state);
+    return answer(shape, state.data, state.errors, call);
+  };
 };
 
 const rootType = (
@@ -99,34 +111,6 @@ const rootType = (
   const type = operation === OperationTypeNode.SUBSCRIPTION ? null : schema.getRootType(operation);
   if (!type) throw new CannotCompile(`a ${operation}`);
   return type;
-};
-
-/**
- * A plan of one fetch, as most are, needs no execution state: the fetch's data is shaped directly.
- */
-const runFetch = (fetch: FetchNode, deps: PlanDeps, shape: AnswerShape): PreparedDocument => {
-  if (fetch.requires) throw new CannotCompile('an entity fetch without a path');
-  const { run, pick } = prepareFetch(fetch, deps);
-  return async (variables, call) => {
-    const result = await run(pick(variables), call);
-    const errors = result.errors?.map((error) =>
-      subgraphError(error, fetch.serviceName, error.path),
-    );
-    return answer(shape, result.data ?? {}, errors ?? [], call);
-  };
-};
-
-const runPlan = (
-  node: PlanNode | SubscriptionNode,
-  deps: PlanDeps,
-  shape: AnswerShape,
-): PreparedDocument => {
-  const step = compileStep(node, deps);
-  return async (variables, call) => {
-    const state: ExecutionState = { variables, call, data: {}, errors: [] };
-    await step(state);
-    return answer(shape, state.data, state.errors, call);
-  };
 };
 
 /**
@@ -151,56 +135,6 @@ const answer = (
     return {
       errors: [new GraphQLError(thrown instanceof Error ? thrown.message : 'internal error')],
     };
-  }
-};
-
-/** The paths, without list indexes, at which a plan fetches `__typename`. */
-const typeNamesFetched = (node: PlanNode | SubscriptionNode): ReadonlySet<string> => {
-  const paths = new Set<string>();
-  for (const { fetch, path } of fetchesOf(node, '')) {
-    const document = fetchDocument(fetch);
-    const operation = getOperationAST(document);
-    if (operation) noteTypeNames(operation.selectionSet, path, fragmentsOf(document), paths);
-  }
-  return paths;
-};
-
-/** The fetches of a plan, each with the path of its data. */
-export const fetchesOf = (
-  node: PlanNode | SubscriptionNode,
-  path: string,
-): readonly { fetch: FetchNode; path: string }[] => {
-  switch (node.kind) {
-    case 'Fetch':
-      return [{ fetch: node, path }];
-    case 'Flatten':
-      return fetchesOf(node.node, [path, ...node.path.filter((step) => step !== '@')].join('/'));
-    case 'Sequence':
-    case 'Parallel':
-      return node.nodes.flatMap((inner) => fetchesOf(inner, path));
-    case 'Condition':
-    case 'Defer':
-    case 'Subscription':
-      return [];
-  }
-};
-
-const noteTypeNames = (
-  { selections }: SelectionSetNode,
-  path: string,
-  fragments: Fragments,
-  paths: Set<string>,
-): void => {
-  for (const selection of selections) {
-    if (selection.kind === Kind.FIELD) {
-      if (selection.name.value === '__typename' && !selection.alias) paths.add(path);
-      const isEntities = selection.name.value === '_entities';
-      const inner = isEntities ? path : `${path}/${selection.alias?.value ?? selection.name.value}`;
-      if (selection.selectionSet) noteTypeNames(selection.selectionSet, inner, fragments, paths);
-      continue;
-    }
-    const fragment = fragmentBehind(selection, fragments);
-    if (fragment) noteTypeNames(fragment.selectionSet, path, fragments, paths);
   }
 };
 
@@ -268,22 +202,6 @@ const collectErrors =
       state.errors.push(errorOf(thrown));
     }
   };
-
-/** How many parsed fetches are cached, by text. */
-const fetchDocuments_max = 2_000;
-const documents = new LRUCache<string, DocumentNode>({ max: fetchDocuments_max });
-
-/** The document of a fetch: the same object for the same text. */
-export const fetchDocument = (
-  fetch: Pick<FetchNode, 'operation' | 'operationDocumentNode'>,
-): DocumentNode => {
-  const document =
-    documents.get(fetch.operation) ??
-    fetch.operationDocumentNode ??
-    parse(fetch.operation, { noLocation: true });
-  documents.set(fetch.operation, document);
-  return document;
-};
 
 /** Prepares a fetch at its subgraph; `pick` selects its variables from the operation's. */
 const prepareFetch = (
@@ -353,37 +271,141 @@ const entityStep = (fetch: FetchNode, path: readonly string[], deps: PlanDeps): 
   };
 };
 
-/** The errors of an entity fetch, each repeated for every place of its entity. */
-const entityErrors = (
-  errors: readonly GraphQLError[],
-  serviceName: string,
-  request: EntityRequest,
-  path: readonly string[],
-  data: DataObject,
-): readonly GraphQLError[] => {
-  const paths = pathsOfObjectsAt(data, path);
-  return errors.flatMap((error) => {
-    const place = error.path?.[1];
-    if (!error.path || typeof place !== 'number')
-      return [subgraphError(error, serviceName, error.path && [...path, ...error.path])];
-    const below = error.path.slice(2);
-    return (request.standsFor[place] ?? []).map((index) =>
-      subgraphError(error, serviceName, [...(paths[index] ?? []), ...below]),
-    );
-  });
+/** Merges a subgraph's data into what was fetched before. */
+const merge = (target: DataObject, source: DataObject): void => {
+  for (const key of Object.keys(source)) {
+    const given = source[key];
+    // A JSON scalar from another process may contain this name as data; it must not reach a
+    // prototype.
+    if (given === undefined || key === '__proto__') continue;
+    const present = target[key];
+    if (present === undefined) target[key] = given;
+    else if (isObject(present) && isObject(given)) merge(present, given);
+    else if (Array.isArray(present) && Array.isArray(given) && present.length === given.length)
+      mergeItems(present, given);
+    else target[key] = given;
+  }
+};
+
+const mergeItems = (target: unknown[], source: readonly unknown[]): void => {
+  for (const [index, given] of source.entries()) {
+    const present = target[index];
+    if (isObject(present) && isObject(given)) merge(present, given);
+    else target[index] = given;
+  }
 };
 
 /**
- * A subgraph's error as the client gets it: the same message, at the path in the client's own
- * operation.
+ * Merges `_entities` into the objects that they were requested for. Throws when the answer does not
+ * match the request.
  */
-const subgraphError = (
-  error: GraphQLError,
-  serviceName: string,
-  path: readonly (string | number)[] | undefined,
-): GraphQLError =>
-  new GraphQLError(error.message || `Error while fetching subquery from service "${serviceName}"`, {
-    originalError: error,
-    ...(path ? { path } : {}),
-    extensions: { code: 'DOWNSTREAM_SERVICE_ERROR', ...error.extensions, serviceName },
-  });
+const mergeEntities = (
+  objects: readonly DataObject[],
+  request: EntityRequest,
+  received: unknown,
+): void => {
+  const count = request.representations.length;
+  if (!Array.isArray(received))
+    throw new GraphQLError('Expected "data._entities" in response to be an array');
+  if (received.length !== count)
+    throw new GraphQLError(`Expected "data._entities" to contain ${count} elements`);
+  for (const [place, indexes] of request.standsFor.entries()) {
+    const entity: unknown = received[place];
+    if (!isObject(entity)) continue;
+    for (const index of indexes) {
+      const object = objects[index];
+      if (object) merge(object, entity);
+    }
+  }
+};
+
+// The named operations behind REST routes, the hosted page and the gateway itself.
+
+/** A named operation. Its variables are typed and are not validated again. */
+export interface NamedOperation<Name extends OperationName = OperationName> {
+  readonly name: Name;
+  run(
+    variables: OperationMap[Name]['variables'],
+    call: Call,
+  ): Promise<ExecutionResult<OperationMap[Name]['result']>>;
+}
+
+interface NamedOperationsDeps {
+  readonly apiSchema: () => GraphQLSchema;
+  readonly executors: Readonly<Record<SubgraphName, SubgraphExecutor>>;
+  readonly log: Logger;
+  readonly plans: Readonly<Record<string, QueryPlan>>;
+}
+
+/** Opens the named operations: nothing is compiled yet. */
+export const prepareNamedOperations = ({
+  apiSchema,
+  executors,
+  log,
+  plans,
+}: NamedOperationsDeps) => {
+  const documents = lazily(() => separateOperations(readOperations()));
+  const compile = (name: string, plan: QueryPlan): PreparedDocument => {
+    const document = documents()[name];
+    if (!document) throw new Error(`the plan of ${name} is stale: run npm run generate`);
+    const whole = { document, plan, apiSchema: apiSchema(), executors, counts: false };
+    return runLogged(compileOperation(whole), log);
+  };
+  // The service's own, outside of the public graph: each runs on its subgraph.
+  const internal = subgraphNames.flatMap((subgraph) =>
+    Object.entries(separateOperations(readInternalOperations(subgraph))).map(
+      ([name, document]) => [name, () => executors[subgraph].prepare(document)] as const,
+    ),
+  );
+  const operations = new Map(
+    [
+      ...Object.entries(plans).map(([name, plan]) => [name, () => compile(name, plan)] as const),
+      ...internal,
+    ].map(([name, prepare]) => [name, traced(name, prepare)]),
+  );
+  return <Name extends OperationName>(name: Name): NamedOperation<Name> => {
+    const run = operations.get(name);
+    if (!run) throw new Error(`no operation is named ${name}`);
+    // The map of types is generated from the very documents that were planned.
+    return { name, run } as NamedOperation<Name>;
+  };
+};
+
+/** Runs an operation in a span of its own; the first run prepares it. */
+const traced = (name: string, prepare: () => PreparedDocument): PreparedDocument => {
+  const start = { kind: 'internal', name: `operation ${name}` } as const;
+  let prepared: PreparedDocument | null = null;
+  return (variables, call) => {
+    const run = (prepared ??= prepare());
+    return currentSpan() ? spanned(start, () => run(variables, call)) : run(variables, call);
+  };
+};
+
+// Logs the failures of this process with their causes, before the client gets an internal error. A
+// subgraph logs its own failures, wherever it runs; its errors carry its name.
+
+const isOwn = (error: Error): boolean =>
+  !(error instanceof GraphQLError) ||
+  (error.extensions['serviceName'] === undefined && !isForClients(error));
+
+const causeOf = (error: Error): Error =>
+  error instanceof GraphQLError ? (error.originalError ?? error) : error;
+
+/** Logs the errors of a result that this process caused; returns the result. */
+export const logOwnErrors = (
+  result: ExecutionResult,
+  { requestId }: Call,
+  log: Logger,
+): ExecutionResult => {
+  for (const error of result.errors ?? []) {
+    if (!isOwn(error)) continue;
+    internalErrors.inc();
+    log.error({ err: causeOf(error), path: error.path, requestId }, 'the gateway could not answer');
+  }
+  return result;
+};
+
+const runLogged =
+  (run: PreparedDocument, log: Logger): PreparedDocument =>
+  async (variables, call) =>
+    logOwnErrors(await run(variables, call), call, log);

@@ -1,40 +1,22 @@
 /**
- * What an entity fetch of a compiled plan requests, and where its answer goes. Each distinct object at
- * a path is requested once (the stock gateway requests every occurrence), and the result is merged
- * into all occurrences.
+ * The fetches of a plan: what an entity fetch requests, for which objects, and their errors. Each
+ * distinct object at a path is requested once; the stock gateway requests every occurrence.
  */
-import type { QueryPlanSelectionNode } from '@apollo/query-planner';
-import { GraphQLError } from 'graphql';
+import type {
+  FetchNode,
+  PlanNode,
+  QueryPlanSelectionNode,
+  SubscriptionNode,
+} from '@apollo/query-planner';
+import { GraphQLError, parse, type DocumentNode } from 'graphql';
+import { LRUCache } from 'lru-cache';
 import { CannotCompile } from './answer-shape.ts';
 
 export type DataObject = Record<string, unknown>;
 type Path = readonly (string | number)[];
 
-const isObject = (value: unknown): value is DataObject =>
+export const isObject = (value: unknown): value is DataObject =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
-
-/** Merges a subgraph's data into what was batched before. */
-export const merge = (target: DataObject, source: DataObject): void => {
-  for (const key of Object.keys(source)) {
-    const given = source[key];
-    // A JSON scalar from another process may contain this name as data; it must not reach a
-    // prototype.
-    if (given === undefined || key === '__proto__') continue;
-    const present = target[key];
-    if (isObject(present) && isObject(given)) merge(present, given);
-    else if (Array.isArray(present) && Array.isArray(given) && present.length === given.length)
-      mergeItems(present, given);
-    else target[key] = given;
-  }
-};
-
-const mergeItems = (target: unknown[], source: readonly unknown[]): void => {
-  for (const [index, given] of source.entries()) {
-    const present = target[index];
-    if (isObject(present) && isObject(given)) merge(present, given);
-    else target[index] = given;
-  }
-};
 
 /** Adds the objects at the path to `found`; `@` stands for each item of a list. */
 export const objectsAt = (
@@ -58,7 +40,7 @@ export const objectsAt = (
  * The response paths of the objects that `objectsAt` finds, in the same order. Needed for errors
  * alone.
  */
-export const pathsOfObjectsAt = (
+const pathsOfObjectsAt = (
   value: unknown,
   path: readonly string[],
   depth = 0,
@@ -151,26 +133,70 @@ export const distinctRepresentations = (
   return request;
 };
 
-/**
- * Merges `_entities` into the objects that they were requested for. Throws when the answer does not
- * match the request.
- */
-export const mergeEntities = (
-  objects: readonly DataObject[],
-  request: EntityRequest,
-  received: unknown,
-): void => {
-  const count = request.representations.length;
-  if (!Array.isArray(received))
-    throw new GraphQLError('Expected "data._entities" in response to be an array');
-  if (received.length !== count)
-    throw new GraphQLError(`Expected "data._entities" to contain ${count} elements`);
-  for (const [place, indexes] of request.standsFor.entries()) {
-    const entity: unknown = received[place];
-    if (!isObject(entity)) continue;
-    for (const index of indexes) {
-      const object = objects[index];
-      if (object) merge(object, entity);
-    }
+/** How many parsed fetches are cached, by text. */
+const fetchDocuments_max = 2_000;
+const documents = new LRUCache<string, DocumentNode>({ max: fetchDocuments_max });
+
+/** The document of a fetch: the same object for the same text. */
+export const fetchDocument = (
+  fetch: Pick<FetchNode, 'operation' | 'operationDocumentNode'>,
+): DocumentNode => {
+  const document =
+    documents.get(fetch.operation) ??
+    fetch.operationDocumentNode ??
+    parse(fetch.operation, { noLocation: true });
+  documents.set(fetch.operation, document);
+  return document;
+};
+
+/** The fetches of a plan. */
+export const fetchesOf = (node: PlanNode | SubscriptionNode): readonly FetchNode[] => {
+  switch (node.kind) {
+    case 'Fetch':
+      return [node];
+    case 'Flatten':
+      return fetchesOf(node.node);
+    case 'Sequence':
+    case 'Parallel':
+      return node.nodes.flatMap(fetchesOf);
+    case 'Condition':
+    case 'Defer':
+    case 'Subscription':
+      return [];
   }
 };
+
+/** The errors of an entity fetch, each repeated for every place of its entity. */
+export const entityErrors = (
+  errors: readonly GraphQLError[],
+  serviceName: string,
+  request: EntityRequest,
+  path: readonly string[],
+  data: DataObject,
+): readonly GraphQLError[] => {
+  const paths = pathsOfObjectsAt(data, path);
+  return errors.flatMap((error) => {
+    const place = error.path?.[1];
+    if (!error.path || typeof place !== 'number')
+      return [subgraphError(error, serviceName, error.path && [...path, ...error.path])];
+    const below = error.path.slice(2);
+    return (request.standsFor[place] ?? []).map((index) =>
+      subgraphError(error, serviceName, [...(paths[index] ?? []), ...below]),
+    );
+  });
+};
+
+/**
+ * A subgraph's error as the client gets it: the same message, at the path in the client's own
+ * operation.
+ */
+export const subgraphError = (
+  error: GraphQLError,
+  serviceName: string,
+  path: readonly (string | number)[] | undefined,
+): GraphQLError =>
+  new GraphQLError(error.message || `Error while fetching subquery from service "${serviceName}"`, {
+    originalError: error,
+    ...(path ? { path } : {}),
+    extensions: { code: 'DOWNSTREAM_SERVICE_ERROR', ...error.extensions, serviceName },
+  });
