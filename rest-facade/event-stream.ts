@@ -1,12 +1,13 @@
 /**
  * The live stream as server-sent events: GET /v1/public/events. A key has one stream, and the
  * newest wins; a stream resumes behind an id; a slow reader is cut off. It is the operation
- * `StreamEvents`, printed in the documented framing.
+ * `StreamEvents`, printed in the documented framing. The hosted page's own stream is written the
+ * same way.
  */
 import { randomUUID } from 'node:crypto';
 import { Readable } from 'node:stream';
 import type { ServerResponse } from 'node:http';
-import type { FastifyInstance, FastifyRequest } from 'fastify';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { separateOperations } from 'graphql';
 import { shownBy } from '../gateway/callers/admit-caller.ts';
 import type { Authenticator } from '../gateway/callers/authenticate.ts';
@@ -28,19 +29,14 @@ type Event = StreamEventsSubscription['events'];
  * The writer of one connection. What comes while its reader does not read is for the caller to hold
  * back.
  */
-class EventWriter {
+export class EventWriter {
   readonly #response: ServerResponse;
-  readonly #close_ms: number;
   readonly #closed: Promise<void>;
   #ended = false;
 
-  /**
-   * Writes to the response, whose headers have been sent. A comment `: ping` goes out every
-   * `ping_ms`; after `end` the reader has `close_ms`.
-   */
-  constructor(response: ServerResponse, ping_ms: number, close_ms: number) {
+  /** Writes to the response, whose headers have been sent; a comment `: ping` every `ping_ms`. */
+  constructor(response: ServerResponse, ping_ms: number) {
     this.#response = response;
-    this.#close_ms = close_ms;
     const ping = setInterval(() => this.#ping(), ping_ms);
     this.#closed = new Promise((resolve) => {
       whenClosed(response, () => {
@@ -71,27 +67,26 @@ class EventWriter {
     if (!this.#ended) this.#response.write(`id: ${id}\n`);
   }
 
-  /** Fulfils when the next event may be written: at once, or when the reader has caught up. */
-  async event(event: unknown): Promise<void> {
+  /**
+   * Writes an event, `data` as JSON. Fulfils when the next one may be written: at once, or when the
+   * reader has caught up.
+   */
+  async event(name: string, data: string, id: string | null = null): Promise<void> {
     if (this.#ended) return;
-    // The operation's own selection.
-    const { id, kind, payload, at } = event as Event;
-    const name = liveKindOf(kind);
-    const hasRoom = this.#response.write(
-      `event: ${name}\nid: ${id}\ndata: ${JSON.stringify({ kind: name, payload, at })}\n\n`,
-    );
-    if (!hasRoom) await this.#room();
+    const place = id === null ? '' : `id: ${id}\n`;
+    if (!this.#response.write(`event: ${name}\n${place}data: ${data}\n\n`)) await this.#room();
   }
 
   /**
-   * Says a last word and ends. Fulfils when the connection is gone: at the latest after `close_ms`.
+   * Says a last word and ends. Fulfils when the connection is gone: at the latest after
+   * `streamClose_ms`.
    */
   async end(word: string): Promise<void> {
     if (!this.#ended) {
       this.comment(word);
       this.#ended = true;
       this.#response.end();
-      const cut = setTimeout(() => this.#response.destroy(), this.#close_ms);
+      const cut = setTimeout(() => this.#response.destroy(), streamClose_ms);
       this.#response.once('close', () => clearTimeout(cut));
     }
     await this.#closed;
@@ -122,6 +117,24 @@ export const streamPing_ms = 25_000;
 /** How long a reader has to take the last words before its connection is cut. */
 const streamClose_ms = 800;
 
+/** The headers of a stream, in addition to those of every answer. */
+export const streamHeaders = { 'content-type': 'text/event-stream', 'x-accel-buffering': 'no' };
+
+/** Begins streams; those that are open say `: closing` and end when the app closes. */
+export const openWriters = (app: FastifyInstance, ping_ms = streamPing_ms) => {
+  const open = new Set<EventWriter>();
+  app.addHook('preClose', async () => {
+    await Promise.all(Array.from(open, (writer) => writer.end('closing')));
+  });
+  return (reply: FastifyReply, headers: Readonly<Record<string, string>>): EventWriter => {
+    const writer = new EventWriter(beginAnswer(reply, headers), ping_ms);
+    open.add(writer);
+    writer.onClose(() => open.delete(writer));
+    writer.comment('connected');
+    return writer;
+  };
+};
+
 interface EventStreamDeps {
   readonly liveSubscriptions: LiveSubscriptions;
   readonly liveEvents: Pick<LiveEvents, 'position'>;
@@ -131,29 +144,19 @@ interface EventStreamDeps {
   readonly ping_ms?: number;
 }
 
-/**
- * Gives the way to answer a request with the stream. Streams send `: closing` and end when the app
- * closes.
- */
+/** Gives the way to answer a request with the stream. */
 export const openEventStream = (app: FastifyInstance, deps: EventStreamDeps): OpenStream => {
   const subscribe = openSubscribe(deps.liveSubscriptions);
   const newest = newestOfKeys(deps.bus);
-  const open = new Set<EventWriter>();
-  app.addHook('preClose', async () => {
-    await Promise.all(Array.from(open, (writer) => writer.end('closing')));
-  });
-
+  const begin = openWriters(app, deps.ping_ms);
   return (request, reply, call) => {
     if (call.principal.kind !== 'key') throw new Error('the stream is for API keys');
     // HEAD returns only the headers; it opens no stream and replaces none.
-    if (request.method === 'HEAD') return reply.headers(streamHeaders).send(Readable.from([]));
+    if (request.method === 'HEAD') return reply.headers(ownHeaders).send(Readable.from([]));
     const after = lastEventIdOf(request);
     const position = after === null ? deps.liveEvents.position() : null;
     const results = subscribe(after, call);
-    const response = beginAnswer(reply, streamHeaders);
-    const writer = new EventWriter(response, deps.ping_ms ?? streamPing_ms, streamClose_ms);
-    open.add(writer);
-    writer.comment('connected');
+    const writer = begin(reply, ownHeaders);
     if (position !== null) writer.position(position);
     const unwatch = deps.authenticator.watch(
       shownBy(request.raw),
@@ -162,7 +165,6 @@ export const openEventStream = (app: FastifyInstance, deps: EventStreamDeps): Op
     );
     const leave = newest.join(call.principal.keyId, writer);
     writer.onClose(() => {
-      open.delete(writer);
       unwatch();
       leave();
       void results.return?.();
@@ -195,11 +197,10 @@ const openSubscribe = (liveSubscriptions: LiveSubscriptions) => {
   };
 };
 
-/** The stream's headers in addition to those of every answer. Its connection closes with it. */
-const streamHeaders = {
-  'content-type': 'text/event-stream',
+/** The connection of this stream closes with it. */
+const ownHeaders = {
+  ...streamHeaders,
   'cache-control': 'no-store, no-transform',
-  'x-accel-buffering': 'no',
   connection: 'close',
 };
 
@@ -213,7 +214,11 @@ const push = async (results: LiveResults, writer: EventWriter): Promise<void> =>
     if (error) throw error;
     const missed = extensions?.['missed'];
     if (typeof missed === 'number') writer.comment(`missed ${missed}`);
-    await writer.event(data?.['events']);
+    const event: unknown = data?.['events'];
+    // The operation's own selection.
+    const { id, kind, payload, at } = event as Event;
+    const name = liveKindOf(kind);
+    await writer.event(name, JSON.stringify({ kind: name, payload, at }), id);
   }
   await writer.end('closing');
 };

@@ -2,7 +2,6 @@
  * The hosted page: server-rendered HTML under a strict policy, one style and a few small modules,
  * without a framework and without anything from another host.
  */
-import type { ServerResponse } from 'node:http';
 import { Readable } from 'node:stream';
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { AddressOf } from '../../subgraphs/platform/access/caller-address.ts';
@@ -32,23 +31,19 @@ import { showLink } from './show-link.ts';
 import { type Keys, readPageToken } from '../../subgraphs/platform/access/keys.ts';
 import { checkoutPage } from './views/page.ts';
 import type { Words } from './words/en.ts';
-import { beginAnswer, whenClosed } from '../long-answers.ts';
+import { openWriters, streamHeaders, type EventWriter } from '../event-stream.ts';
+import { whenClosed } from '../long-answers.ts';
 
 /*
  * GET /pay/:token/events: the page's own stream of server-sent events. Best effort: page.js also
  * asks from time to time.
  */
 
-/** As on the merchants' stream: proxies close what is silent for longer. */
-const heartbeat_ms = 25_000;
-/** How much a reader that does not read may leave unsent before it is let go. */
-const unsent_max_bytes = 262_144;
-
 interface Stream {
   readonly context: PageContext;
   readonly call: BuyerCall;
   readonly words: Words;
-  readonly response: ServerResponse;
+  readonly writer: EventWriter;
   readonly reader: ReturnType<LiveEvents['read']>;
 }
 
@@ -57,49 +52,21 @@ interface Stream {
  * Ends with the reader.
  */
 const pushChanges = async (
-  { context, call, words, response, reader }: Stream,
+  { context, call, words, writer, reader }: Stream,
   shownTag: string,
 ): Promise<void> => {
   let tag = shownTag;
   const push = async (): Promise<void> => {
     const checkout = await context.calls.read(call);
-    if (!checkout || response.writableEnded) return;
+    if (!checkout) return;
     const state = drawState(checkout, words);
-    if (state.tag !== tag) response.write(`event: state\ndata: ${state.json()}\n\n`);
+    if (state.tag !== tag) await writer.event('state', state.json());
     tag = state.tag;
   };
   // The payment may have moved since the page was drawn.
   await push();
   for await (const _ of reader) await push();
 };
-
-const beat = (response: ServerResponse): void => {
-  if (response.writableLength > unsent_max_bytes) response.destroy();
-  else response.write(': ping\n\n');
-};
-
-/** Runs one stream until the browser leaves or the service stops. */
-const stream = (parts: Stream, shownTag: string): void => {
-  const { context, call, response, reader } = parts;
-  const heartbeat = setInterval(beat, heartbeat_ms, response);
-  const end = (): void => {
-    clearInterval(heartbeat);
-    void reader.return?.();
-    response.end();
-  };
-  whenClosed(response, end);
-  pushChanges(parts, shownTag)
-    .catch((error: unknown) =>
-      context.log.warn(
-        { requestId: call.requestId, reason: error instanceof Error ? error.message : 'unknown' },
-        'could not notify a page',
-      ),
-    )
-    .finally(end);
-};
-
-/** The headers of a stream, in addition to those of every response. */
-const streamHeaders = { 'content-type': 'text/event-stream', 'x-accel-buffering': 'no' };
 
 /**
  * Adds the route. Without a live source, or for an unknown payment, it answers 204: a browser does
@@ -111,12 +78,7 @@ const pushState = (
   limiter: PageLimiter,
   live: Pick<LiveEvents, 'read'> | undefined,
 ): void => {
-  const open = new Set<ServerResponse>();
-  app.addHook('preClose', (done) => {
-    for (const response of open) response.end();
-    done();
-  });
-
+  const begin = openWriters(app);
   app.route<TokenRoute & { Querystring: { tag?: unknown } }>({
     method: ['GET', 'HEAD'],
     url: '/:token/events',
@@ -143,11 +105,14 @@ const pushState = (
         audience: { merchantId, subjectId: paymentId },
         kinds: new Set(['payment.status_changed']),
       });
-      const response = beginAnswer(reply, streamHeaders);
-      response.write(': connected\n\n');
-      open.add(response);
-      whenClosed(response, () => open.delete(response));
-      stream({ context, call, words, response, reader }, String(request.query.tag));
+      const writer = begin(reply, streamHeaders);
+      writer.onClose(() => void reader.return?.());
+      pushChanges({ context, call, words, writer, reader }, String(request.query.tag))
+        .catch((error: unknown) => {
+          const reason = error instanceof Error ? error.message : 'unknown';
+          context.log.warn({ requestId: call.requestId, reason }, 'could not notify a page');
+        })
+        .finally(() => void writer.end('closing'));
     },
   });
 };
