@@ -6,7 +6,7 @@
 import type { ServerResponse } from 'node:http';
 import { Readable } from 'node:stream';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { openNamedQuota } from '../gateway/callers/limits.ts';
+import type { NamedQuota } from '../gateway/callers/limits.ts';
 import type { ExportLedgerQuery, ListLedgerQuery } from '../schema/generated/operations.ts';
 import type { AnyRequest, Outcome } from './routes/route.ts';
 import { rateLimited, type Refusal, sendRefusal } from './refusal-http.ts';
@@ -68,23 +68,10 @@ export const textOfFile = async function* <Part extends { readonly text: string 
 
 const isRefusal = (part: object): part is Refusal => 'code' in part && 'message' in part;
 
-/** Opens the places of long answers: `take` takes one, and gives what releases it. */
-export const openLongAnswers = () => {
-  const count = openNamedQuota(longAnswers_max);
-  return {
-    take: (merchantId: string): (() => void) | Refusal =>
-      count.take(merchantId) ??
-      rateLimited(
-        `too many long answers at a time: at most ${longAnswers_max} of a merchant; let one end`,
-        retryAfter_s,
-      ),
-  };
-};
-export type LongAnswers = ReturnType<typeof openLongAnswers>;
-
 export interface LongDeps {
   readonly merchantId: string;
-  readonly longAnswers: LongAnswers;
+  /** How many long answers each merchant has on their way. */
+  readonly longAnswers: NamedQuota;
   /** Runs the route's operation for one part. */
   readonly read: (asked: AnyRequest) => Promise<Outcome | Refusal>;
 }
@@ -106,10 +93,13 @@ export const sendText = (
   { merchantId, longAnswers }: LongDeps,
 ): FastifyReply => {
   const giveBack = longAnswers.take(merchantId);
-  if (typeof giveBack !== 'function')
+  if (!giveBack)
     return sendRefusal(
       reply.removeHeader('content-disposition').type('application/json; charset=utf-8'),
-      giveBack,
+      rateLimited(
+        `too many long answers at a time: at most ${longAnswers_max} of a merchant; let one end`,
+        retryAfter_s,
+      ),
     );
   whenClosed(reply.raw, giveBack);
   return reply.send(Readable.from(text, { objectMode: false }));

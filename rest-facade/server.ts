@@ -25,13 +25,12 @@ import { accessRefusal } from '../subgraphs/platform/access/access.ts';
 import type { Call, KeyPrincipal } from '../subgraphs/platform/access/principal.ts';
 import type { Logger } from '../subgraphs/platform/tracing/telemetry.ts';
 import {
+  longAnswers_max,
   partsOf,
   sendLedgerCsv,
   sendText,
   walkPages,
-  type LongAnswers,
   type LongDeps,
-  openLongAnswers,
 } from './long-answers.ts';
 import { type ContractOperation, namesOf, readContract, type Contract } from './read-contract.ts';
 import {
@@ -53,6 +52,7 @@ import {
   type Route,
 } from './routes/route.ts';
 import type { ApiKeyHolder } from '../gateway/callers/caller.ts';
+import { openNamedQuota } from '../gateway/callers/limits.ts';
 import { takeBankCallbacks, type BankCallbackDeps } from './bank-callback.ts';
 import { routes } from './routes.ts';
 import { serveDocs } from './serve-docs.ts';
@@ -179,11 +179,9 @@ const sendList = async (
 /** Opens the live stream for a caller that may have it: rest-facade/event-stream.ts. */
 export type OpenStream = (request: FastifyRequest, reply: FastifyReply, call: Call) => unknown;
 
-interface CallDeps extends AdmissionDeps {
+interface CallDeps extends AdmissionDeps, Pick<LongDeps, 'longAnswers'> {
   readonly supergraph: Pick<Supergraph, 'operation'>;
   readonly openStream: OpenStream;
-  /** How many long answers each merchant has on their way. */
-  readonly longAnswers: LongAnswers;
 }
 
 /**
@@ -353,7 +351,7 @@ export const registerRestFacade = async (
       return payload;
     });
     scope.addHook('onClose', () => requestLog.close());
-    const longAnswers = openLongAnswers();
+    const longAnswers = openNamedQuota(longAnswers_max);
     for (const route of routes) addRoute(scope, route, contract, { ...deps, longAnswers });
   });
   await serveDocs(app, contract, deps.publicUrl);
@@ -375,7 +373,7 @@ const addRoute = (
   scope: FastifyInstance,
   route: Route,
   contract: Contract,
-  deps: RestFacadeDeps & CallDeps,
+  deps: CallDeps,
 ): void => {
   const operation = contract.operations.get(route.operation);
   if (!operation) throw new Error(`the contract has no operation ${route.operation}`);

@@ -24,6 +24,8 @@ export const openNamedQuota = (limit: number) => {
   };
 };
 
+export type NamedQuota = ReturnType<typeof openNamedQuota>;
+
 /** Runs so many at a time for each name; further ones wait, first come, first served. */
 export const openTurns = (atOnce: number) => {
   const turns = new Map<string, { running: number; readonly waiting: (() => void)[] }>();
