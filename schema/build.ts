@@ -50,8 +50,6 @@ const clientTypes = async (): Promise<{ readonly types: string; readonly enums: 
   };
 };
 
-export { readOperations, readSubgraphSdl, subgraphNames, type SubgraphName };
-
 const here = import.meta.dirname;
 
 const banner =
