@@ -172,7 +172,7 @@ export const ActForm = ({
  * What a dialog is open for, if any. Closing it reloads what it may have changed. `hold` is called
  * with true when it opens, with false when it is closed.
  */
-export const useOpened = <Which = true,>(again: () => void, hold?: (isHeld: boolean) => void) => {
+const useOpened = <Which = true,>(again: () => void, hold?: (isHeld: boolean) => void) => {
   const [opened, setOpened] = useState<Which | null>(null);
   const open = (which: Which | null): void => {
     hold?.(true);
@@ -244,7 +244,10 @@ type TypedIn<Fields> = {
     : string;
 };
 
-interface Described<Fields> extends Pick<ActFormProps, 'consequence' | 'isRepeated' | 'children'> {
+interface Described<Fields> extends Pick<
+  ActFormProps,
+  'consequence' | 'isRepeated' | 'again' | 'children'
+> {
   readonly Form?: typeof ActForm;
   readonly fields?: Fields;
   /** What is typed has no spaces at its ends, but for a secret. */

@@ -167,23 +167,6 @@ export const RefundDialog = ({ payment, close, again }: DialogProps) => {
   );
 };
 
-/** Cancels a payment, or voids its hold. */
-export const CancelDialog = ({ payment, close, again }: DialogProps) => {
-  const { merchantId, id, status, amountCapturable, currency } = payment;
-  const isHeld = status === 'authorized';
-  return (
-    <ActForm
-      title={isHeld ? words.acts.release : words.acts.cancel}
-      consequence={
-        isHeld ? words.acts.releaseText(money(amountCapturable, currency)) : words.acts.cancelText
-      }
-      close={close}
-      again={again}
-      act={() => send(graph.CancelPayment, { merchantId, id }, words.acts.done.cancel)}
-    />
-  );
-};
-
 export const CaptureDialog = ({ payment, close, again }: DialogProps) => {
   const { merchantId, id, currency, amountCapturable } = payment;
   const { amount, keyed, isPending, fits, ...field } = useAmount(

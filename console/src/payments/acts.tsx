@@ -1,13 +1,14 @@
 /** The actions of a payment, each in a dialog that states the consequences. */
 import * as graph from '../../../schema/generated/console.ts';
+import { money } from '../format.ts';
 import { later } from '../parts/later.tsx';
 import { send } from '../parts/outcome.tsx';
-import { ActButton, useActs, useOpened, type Again } from '../parts/act-form.tsx';
+import { useActs, type Again } from '../parts/act-form.tsx';
 import { words } from '../words/words.ts';
 import { closingWords } from '../words/receipts.ts';
 import { refundDraftWords } from '../words/drafts.ts';
 import { timelineWords as own } from '../words/timeline.ts';
-import { CancelDialog, CaptureDialog, RefundDialog, useMustPropose } from './act-dialogs.tsx';
+import { CaptureDialog, RefundDialog, useMustPropose } from './act-dialogs.tsx';
 import { ResendWebhookDialog, resendReceipt } from './resend-dialogs.tsx';
 import type { PaymentDetails } from './shown.tsx';
 
@@ -19,37 +20,7 @@ const LaterRefundItems = later(
   async () => (await import('./receipt-dialogs.tsx')).RefundItemsDialog,
 );
 
-const dialogs = {
-  refund: RefundDialog,
-  cancel: CancelDialog,
-  capture: CaptureDialog,
-  closing: LaterClosing,
-  items: LaterRefundItems,
-} as const;
-type Act = keyof typeof dialogs;
-
 export type OfPayment = Again & { readonly payment: PaymentDetails };
-
-/** Refunds the payment, or proposes it where the person may do no more. */
-const RefundAct = ({
-  payment,
-  setOpen,
-}: {
-  readonly payment: PaymentDetails;
-  readonly setOpen: (act: Act) => void;
-}) => {
-  const mustPropose = useMustPropose(payment);
-  const hasReceipt = payment.receipts.some(({ type }) => type === 'payment');
-  return (
-    <ActButton
-      permission="refundCreate"
-      isMain
-      onPress={() => setOpen(hasReceipt ? 'items' : 'refund')}
-    >
-      {mustPropose(1) ? refundDraftWords.propose : words.acts.refund}
-    </ActButton>
-  );
-};
 
 const AgainActs = ({ payment, again }: OfPayment) => {
   const { button, dialog } = useActs(again);
@@ -104,36 +75,53 @@ const final: ReadonlySet<PaymentDetails['status']> = new Set([
 ]);
 
 export const PaymentActs = ({ payment, again }: OfPayment) => {
-  const { opened, open, close } = useOpened<Act>(again);
-  const { status, amountCapturable, merchantId, id } = payment;
+  const { button, dialog } = useActs(again);
+  const mustPropose = useMustPropose(payment);
+  const { status, amountCapturable, currency, merchantId, id, receipts } = payment;
+  const { acts } = words;
   const isHeld = status === 'authorized' && amountCapturable > 0;
-  const Dialog = opened === null ? null : dialogs[opened];
+  const hasReceipt = receipts.some(({ type }) => type === 'payment');
+  const LaterRefund = hasReceipt ? LaterRefundItems : RefundDialog;
   return (
     <div className="acts">
-      {isHeld && (
-        <ActButton permission="paymentCapture" isMain onPress={() => open('capture')}>
-          {words.acts.capture}
-        </ActButton>
-      )}
-      {status === 'succeeded' && <RefundAct payment={payment} setOpen={open} />}
-      {(status === 'pending' || isHeld) && (
-        <ActButton permission="paymentCancel" onPress={() => open('cancel')}>
-          {isHeld ? words.acts.release : words.acts.cancel}
-        </ActButton>
-      )}
+      {isHeld &&
+        button({
+          permission: 'paymentCapture',
+          isMain: true,
+          title: acts.capture,
+          dialog: (close) => <CaptureDialog {...{ payment, again, close }} />,
+        })}
+      {status === 'succeeded' &&
+        button({
+          permission: 'refundCreate',
+          isMain: true,
+          title: mustPropose(1) ? refundDraftWords.propose : acts.refund,
+          dialog: (close) => <LaterRefund {...{ payment, again, close }} />,
+        })}
+      {(status === 'pending' || isHeld) &&
+        button({
+          permission: 'paymentCancel',
+          title: isHeld ? acts.release : acts.cancel,
+          consequence: isHeld
+            ? acts.releaseText(money(amountCapturable, currency))
+            : acts.cancelText,
+          again,
+          act: () => send(graph.CancelPayment, { merchantId, id }, acts.done.cancel),
+        })}
       <a className="button" href={payment.paymentUrl} target="_blank" rel="noreferrer">
         {words.payment.page}
       </a>
-      {awaitsClosing(payment) && (
-        <ActButton permission="receiptClose" onPress={() => open('closing')}>
-          {closingWords.title}
-        </ActButton>
-      )}
+      {awaitsClosing(payment) &&
+        button({
+          permission: 'receiptClose',
+          title: closingWords.title,
+          dialog: (close) => <LaterClosing {...{ payment, close }} />,
+        })}
       <AgainActs payment={payment} again={again} />
       {final.has(status) && (
         <LaterErase merchantId={merchantId} subject="payment" id={id} again={again} />
       )}
-      {Dialog && <Dialog payment={payment} close={close} again={again} />}
+      {dialog}
     </div>
   );
 };
