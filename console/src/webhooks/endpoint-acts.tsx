@@ -2,14 +2,15 @@
 import { useState, type ReactNode } from 'react';
 import * as graph from '../../../schema/generated/console.ts';
 import { secretOverlap_max_h } from '../../../schema/limits.ts';
+import { PolicyForm, useActs, type Again, type Closable } from '../parts/act-form.tsx';
 import {
-  PolicyForm,
-  useActs,
-  type Again,
-  type Closable,
-  type MerchantDialog,
-} from '../parts/act-form.tsx';
-import { CheckList, PickField, ShopPick, TextField, type Held } from '../parts/fields.tsx';
+  CheckList,
+  PickField,
+  ShopPick,
+  TextField,
+  useTyped,
+  type Held,
+} from '../parts/fields.tsx';
 import { type Outcome, send } from '../parts/outcome.tsx';
 import { settingsWords as own } from '../words/merchant-settings.ts';
 import { sharedWords } from '../words/shared.ts';
@@ -33,7 +34,7 @@ const SchemeField = ({ value, set }: Held<graph.WebhookSignature>) => (
 type Endpoint = NonNullable<
   graph.MerchantQuery['merchant']
 >['shops'][number]['webhookEndpoints'][number];
-type DialogProps = MerchantDialog & { readonly endpoint: Endpoint };
+type OfEndpoint = Again & { readonly merchantId: string; readonly endpoint: Endpoint };
 
 const EventsField = ({ value, set }: Held<readonly graph.WebhookEvent[]>) => (
   <>
@@ -48,6 +49,38 @@ const EventsField = ({ value, set }: Held<readonly graph.WebhookEvent[]>) => (
   </>
 );
 
+type Terms = Pick<Endpoint, 'url' | 'signature'> & {
+  readonly events: readonly graph.WebhookEvent[];
+};
+
+const newTerms: Terms = { url: 'https://', events: [], signature: 'v2' };
+
+/** The form of an endpoint's terms; `children` stand before them. */
+const TermsForm = ({
+  terms = newTerms,
+  save,
+  children,
+  ...form
+}: Omit<Parameters<typeof PolicyForm>[0], 'act'> & {
+  readonly terms?: Terms;
+  readonly save: (terms: Pick<Endpoint, keyof Terms>) => Promise<Outcome>;
+}) => {
+  const { url, events, signature } = terms;
+  const { typed, held } = useTyped<Terms>({ url, events, signature });
+  return (
+    <PolicyForm
+      {...form}
+      isReady={URL.canParse(typed.url)}
+      act={() => save({ ...typed, events: [...typed.events] })}
+    >
+      {children}
+      <TextField label={words.columns.address} {...held('url')} />
+      <EventsField {...held('events')} />
+      <SchemeField {...held('signature')} />
+    </PolicyForm>
+  );
+};
+
 interface Shop {
   readonly id: string;
   readonly merchantId: string;
@@ -60,61 +93,24 @@ export const AddEndpointDialog = ({
   close,
 }: Closable & { readonly shops: readonly [Shop, ...Shop[]] }) => {
   const [shopId, setShopId] = useState(shops[0].id);
-  const [url, setUrl] = useState('https://');
-  const [events, setEvents] = useState<readonly graph.WebhookEvent[]>([]);
-  const [signature, setSignature] = useState<graph.WebhookSignature>('v2');
   const { merchantId } = shops[0];
   return (
-    <PolicyForm
+    <TermsForm
       title={words.merchants.addEndpoint}
       consequence={words.merchants.endpointText}
-      isReady={URL.canParse(url)}
       close={close}
       isRepeated
-      act={() =>
-        send(
-          graph.AddEndpoint,
-          { merchantId, shopId, url, events: [...events], signature },
-          (result) => ({
-            done: words.merchants.endpointSecret,
-            copy: signature === 'standard' ? result.standardSecret : result.secret,
-          }),
-        )
+      save={(terms) =>
+        send(graph.AddEndpoint, { merchantId, shopId, ...terms }, (result) => ({
+          done: words.merchants.endpointSecret,
+          copy: terms.signature === 'standard' ? result.standardSecret : result.secret,
+        }))
       }
     >
       {shops.length > 1 && (
         <ShopPick label={words.columns.shop} shops={shops} value={shopId} set={setShopId} />
       )}
-      <TextField label={words.columns.address} value={url} set={setUrl} />
-      <EventsField value={events} set={setEvents} />
-      <SchemeField value={signature} set={setSignature} />
-    </PolicyForm>
-  );
-};
-
-const EditDialog = ({ merchantId, endpoint, close }: DialogProps) => {
-  const [url, setUrl] = useState(endpoint.url);
-  const [events, setEvents] = useState<readonly graph.WebhookEvent[]>(endpoint.events);
-  const [signature, setSignature] = useState(endpoint.signature);
-  const { id } = endpoint;
-  return (
-    <PolicyForm
-      title={own.edit}
-      consequence={own.editText}
-      isReady={URL.canParse(url)}
-      close={close}
-      act={() =>
-        send(
-          graph.ChangeEndpoint,
-          { merchantId, id, url, events: [...events], signature },
-          own.done,
-        )
-      }
-    >
-      <TextField label={words.columns.address} value={url} set={setUrl} />
-      <EventsField value={events} set={setEvents} />
-      <SchemeField value={signature} set={setSignature} />
-    </PolicyForm>
+    </TermsForm>
   );
 };
 
@@ -172,7 +168,7 @@ export const EndpointActs = ({
   endpoint,
   again,
   children,
-}: Omit<DialogProps, 'close'> & Again & { readonly children?: ReactNode }) => {
+}: OfEndpoint & { readonly children?: ReactNode }) => {
   const { button, dialog } = useActs(again);
   const { id, url, active, signature } = endpoint;
   return (
@@ -181,7 +177,15 @@ export const EndpointActs = ({
       {button({
         permission: 'webhookEndpointUpdate',
         title: own.edit,
-        dialog: (close) => <EditDialog {...{ merchantId, endpoint, close }} />,
+        dialog: (close) => (
+          <TermsForm
+            title={own.edit}
+            consequence={own.editText}
+            close={close}
+            terms={endpoint}
+            save={(terms) => send(graph.ChangeEndpoint, { merchantId, id, ...terms }, own.done)}
+          />
+        ),
       })}
       {button({
         permission: active ? 'webhookEndpointDisable' : 'webhookEndpointEnable',
@@ -214,11 +218,7 @@ export const EndpointActs = ({
   );
 };
 
-export const EndpointLine = ({
-  merchantId,
-  endpoint,
-  again,
-}: Omit<DialogProps, 'close'> & Again) => {
+export const EndpointLine = ({ merchantId, endpoint, again }: OfEndpoint) => {
   const { url, active } = endpoint;
   return (
     <li data-over={!active}>
