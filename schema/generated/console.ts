@@ -1421,13 +1421,6 @@ export type RemoveClockMutation = { testClockRemove:
     | { __typename: 'Refused', code: RefusalCode, message: string, fields: Array<{ path: string, message: string }> }
    };
 
-export type SellingShopsQueryVariables = Exact<{
-  merchantId: string | number;
-}>;
-
-
-export type SellingShopsQuery = { merchant: { shops: Array<{ id: string, merchantId: string, name: string, receiptsRequired: boolean }> } | null };
-
 export type MakeTestPaymentMutationVariables = Exact<{
   merchantId: string | number;
   shopId: string | number;
@@ -1472,13 +1465,13 @@ export type DraftQueryVariables = Exact<{
 
 export type DraftQuery = { payoutDraft: { id: string, merchantId: string, shopId: string, mode: Mode, amount: number, currency: string, method: PayoutMethod, status: PayoutDraftStatus, reason: string | null, batchId: string | null, createdBy: string, isMine: boolean, createdAt: string, expiresAt: string, decidedBy: string | null, decidedAt: string | null, rejectReason: string | null, recipient: { phoneMask: string | null, bankId: string | null, accountMask: string | null, bik: string | null, innMask: string | null, fullName: string | null, cardMask: string | null }, lastRefusal: { code: RefusalCode, message: string, at: string } | null, shop: { id: string, name: string } } | null };
 
-export type PayoutFormQueryVariables = Exact<{
+export type PaidRecipientsQueryVariables = Exact<{
   merchantId: string | number;
   mode: Mode;
 }>;
 
 
-export type PayoutFormQuery = { merchant: { shops: Array<{ id: string, name: string }> } | null, paidRecipients: Array<{ id: string, method: PayoutMethod, recipient: { phone: string | null, bankId: string | null, accountNumber: string | null, fullName: string | null } }> };
+export type PaidRecipientsQuery = { paidRecipients: Array<{ id: string, method: PayoutMethod, recipient: { phone: string | null, bankId: string | null, accountNumber: string | null, fullName: string | null } }> };
 
 export type SbpBanksQueryVariables = Exact<{ [key: string]: never; }>;
 
@@ -1941,6 +1934,13 @@ export type AddEndpointMutation = { webhookEndpointCreate:
     | { __typename: 'Refused', code: RefusalCode, message: string, fields: Array<{ path: string, message: string }> }
    };
 
+export type ShopsQueryVariables = Exact<{
+  merchantId: string | number;
+}>;
+
+
+export type ShopsQuery = { merchant: { shops: Array<{ id: string, merchantId: string, name: string, receiptsRequired: boolean }> } | null };
+
 export type NeededAlertFragment = { id: string, kind: AlertKind, merchantId: string | null, subjectId: string, place: string, raisedAt: string, severity: AlertSeverity, assignee: string | null, fields: Array<{ name: AlertFieldName, value: string }>, payment: { id: string, merchantId: string, publicId: string } | null };
 
 export type NeededQueryVariables = Exact<{
@@ -2144,13 +2144,6 @@ export type WithdrawInvitationMutation = { personInvitationWithdraw:
     | { __typename: 'PersonInvitation' }
     | { __typename: 'Refused', code: RefusalCode, message: string, fields: Array<{ path: string, message: string }> }
    };
-
-export type PolicyShopsQueryVariables = Exact<{
-  merchantId: string | number;
-}>;
-
-
-export type PolicyShopsQuery = { merchant: { shops: Array<{ id: string, name: string }> } | null };
 
 export type RoutesQueryVariables = Exact<{
   merchantId: string | number;
@@ -2885,7 +2878,7 @@ export type WeeksQueryVariables = Exact<{
 export type WeeksQuery = { payment1: { parts: Array<{ from: string, to: string, rows: Array<{ succeeded: number, failed: number, moved: number | null }> }> }, payment2: { parts: Array<{ from: string, to: string, rows: Array<{ succeeded: number, failed: number, moved: number | null }> }> }, payment3: { parts: Array<{ from: string, to: string, rows: Array<{ succeeded: number, failed: number, moved: number | null }> }> }, payment4: { parts: Array<{ from: string, to: string, rows: Array<{ succeeded: number, failed: number, moved: number | null }> }> }, refund1: { parts: Array<{ from: string, to: string, rows: Array<{ succeeded: number, failed: number, moved: number | null }> }> }, refund2: { parts: Array<{ from: string, to: string, rows: Array<{ succeeded: number, failed: number, moved: number | null }> }> }, refund3: { parts: Array<{ from: string, to: string, rows: Array<{ succeeded: number, failed: number, moved: number | null }> }> }, refund4: { parts: Array<{ from: string, to: string, rows: Array<{ succeeded: number, failed: number, moved: number | null }> }> }, payout1: { parts: Array<{ from: string, to: string, rows: Array<{ succeeded: number, failed: number, moved: number | null }> }> }, payout2: { parts: Array<{ from: string, to: string, rows: Array<{ succeeded: number, failed: number, moved: number | null }> }> }, payout3: { parts: Array<{ from: string, to: string, rows: Array<{ succeeded: number, failed: number, moved: number | null }> }> }, payout4: { parts: Array<{ from: string, to: string, rows: Array<{ succeeded: number, failed: number, moved: number | null }> }> } };
 
 /** What the gateway and the page must share. */
-export const operationsVersion = 'bcb93b46f82ac36e';
+export const operationsVersion = '09368419acc89e86';
 
 const typed = <Data, Variables>(text: string): TypedDocumentNode<Data, Variables> =>
   text as unknown as TypedDocumentNode<Data, Variables>;
@@ -2959,9 +2952,6 @@ export const ResumeClock = typed<ResumeClockMutation, ResumeClockMutationVariabl
 export const RemoveClock = typed<RemoveClockMutation, RemoveClockMutationVariables>(
   "mutation RemoveClock($merchantId: ID!, $shopId: ID!) {\n  testClockRemove(merchantId: $merchantId, shopId: $shopId) {\n    __typename\n    ...Refusal\n  }\n}\n\nfragment Refusal on Refused {\n  code\n  message\n  fields {\n    path\n    message\n  }\n}",
 );
-export const SellingShops = typed<SellingShopsQuery, SellingShopsQueryVariables>(
-  "query SellingShops($merchantId: ID!) {\n  merchant(id: $merchantId) {\n    shops {\n      id\n      merchantId\n      name\n      receiptsRequired\n    }\n  }\n}",
-);
 export const MakeTestPayment = typed<MakeTestPaymentMutation, MakeTestPaymentMutationVariables>(
   "mutation MakeTestPayment($merchantId: ID!, $shopId: ID!, $input: PaymentCreateInput!, $idempotency: Idempotency!) {\n  paymentCreate(\n    merchantId: $merchantId\n    shopId: $shopId\n    input: $input\n    idempotency: $idempotency\n  ) {\n    __typename\n    ... on PaymentCreated {\n      payment {\n        id\n        merchantId\n        publicId\n      }\n      paymentUrl\n    }\n    ...Refusal\n  }\n}\n\nfragment Refusal on Refused {\n  code\n  message\n  fields {\n    path\n    message\n  }\n}",
 );
@@ -2974,8 +2964,8 @@ export const DraftsToDecide = typed<DraftsToDecideQuery, DraftsToDecideQueryVari
 export const Draft = typed<DraftQuery, DraftQueryVariables>(
   "fragment DraftRow on PayoutDraft {\n  id\n  merchantId\n  shopId\n  mode\n  amount\n  currency\n  method\n  status\n  recipient {\n    phoneMask\n    bankId\n    accountMask\n    bik\n    innMask\n    fullName\n    cardMask\n  }\n  reason\n  batchId\n  createdBy\n  isMine\n  createdAt\n  expiresAt\n  decidedBy\n  decidedAt\n  rejectReason\n  lastRefusal {\n    code\n    message\n    at\n  }\n  shop {\n    id\n    name\n  }\n}\n\nquery Draft($merchantId: ID!, $id: ID!) {\n  payoutDraft(merchantId: $merchantId, id: $id) {\n    ...DraftRow\n  }\n}",
 );
-export const PayoutForm = typed<PayoutFormQuery, PayoutFormQueryVariables>(
-  "query PayoutForm($merchantId: ID!, $mode: Mode!) {\n  merchant(id: $merchantId) {\n    shops {\n      id\n      name\n    }\n  }\n  paidRecipients(merchantId: $merchantId, mode: $mode) {\n    id\n    method\n    recipient {\n      phone\n      bankId\n      accountNumber\n      fullName\n    }\n  }\n}",
+export const PaidRecipients = typed<PaidRecipientsQuery, PaidRecipientsQueryVariables>(
+  "query PaidRecipients($merchantId: ID!, $mode: Mode!) {\n  paidRecipients(merchantId: $merchantId, mode: $mode) {\n    id\n    method\n    recipient {\n      phone\n      bankId\n      accountNumber\n      fullName\n    }\n  }\n}",
 );
 export const SbpBanks = typed<SbpBanksQuery, SbpBanksQueryVariables>(
   "query SbpBanks {\n  sbpBanks {\n    memberId\n    name\n    nameEn\n  }\n}",
@@ -3100,6 +3090,9 @@ export const RevokeKey = typed<RevokeKeyMutation, RevokeKeyMutationVariables>(
 export const AddEndpoint = typed<AddEndpointMutation, AddEndpointMutationVariables>(
   "mutation AddEndpoint($merchantId: ID!, $shopId: ID!, $url: String!, $events: [WebhookEvent!]!, $signature: WebhookSignature!) {\n  webhookEndpointCreate(\n    merchantId: $merchantId\n    shopId: $shopId\n    url: $url\n    events: $events\n    signature: $signature\n  ) {\n    __typename\n    ... on WebhookEndpointCreated {\n      secret\n      standardSecret\n    }\n    ...Refusal\n  }\n}\n\nfragment Refusal on Refused {\n  code\n  message\n  fields {\n    path\n    message\n  }\n}",
 );
+export const Shops = typed<ShopsQuery, ShopsQueryVariables>(
+  "query Shops($merchantId: ID!) {\n  merchant(id: $merchantId) {\n    shops {\n      id\n      merchantId\n      name\n      receiptsRequired\n    }\n  }\n}",
+);
 export const Needed = typed<NeededQuery, NeededQueryVariables>(
   "fragment DraftRow on PayoutDraft {\n  id\n  merchantId\n  shopId\n  mode\n  amount\n  currency\n  method\n  status\n  recipient {\n    phoneMask\n    bankId\n    accountMask\n    bik\n    innMask\n    fullName\n    cardMask\n  }\n  reason\n  batchId\n  createdBy\n  isMine\n  createdAt\n  expiresAt\n  decidedBy\n  decidedAt\n  rejectReason\n  lastRefusal {\n    code\n    message\n    at\n  }\n  shop {\n    id\n    name\n  }\n}\n\nfragment NeededAlert on Alert {\n  id\n  kind\n  merchantId\n  subjectId\n  fields {\n    name\n    value\n  }\n  place\n  raisedAt\n  severity\n  assignee\n  payment {\n    id\n    merchantId\n    publicId\n  }\n}\n\nquery Needed($merchantId: ID, $mode: Mode!, $me: String!, $failedSince: DateTime!, $platform: Boolean!, $decides: Boolean!, $decidesRefunds: Boolean!) {\n  mine: alerts(\n    merchantId: $merchantId\n    mode: $mode\n    resolved: false\n    assignee: $me\n    first: 20\n  ) @include(if: $platform) {\n    nodes {\n      ...NeededAlert\n    }\n    pageInfo {\n      hasNextPage\n    }\n  }\n  critical: alerts(\n    merchantId: $merchantId\n    mode: $mode\n    resolved: false\n    unassigned: true\n    severity: critical\n    first: 20\n  ) @include(if: $platform) {\n    nodes {\n      ...NeededAlert\n    }\n    pageInfo {\n      hasNextPage\n    }\n  }\n  alerts(\n    merchantId: $merchantId\n    mode: $mode\n    resolved: false\n    unassigned: true\n    first: 20\n  ) @include(if: $platform) {\n    nodes {\n      ...NeededAlert\n    }\n    pageInfo {\n      hasNextPage\n    }\n  }\n  reconciliationDifferences(\n    merchantId: $merchantId\n    mode: $mode\n    resolved: false\n    first: 20\n  ) @include(if: $platform) {\n    nodes {\n      id\n      merchantId\n      runId\n      kind\n      atBank {\n        amount\n        currency\n        status\n      }\n      here {\n        amount\n        currency\n        status\n      }\n      note\n      foundAt\n    }\n    pageInfo {\n      hasNextPage\n    }\n  }\n  webhookFailures(merchantId: $merchantId, mode: $mode, since: $failedSince) {\n    nodes {\n      merchantId\n      shopId\n      endpointId\n      url\n      oldestAt\n      count {\n        count\n        isExact\n      }\n    }\n    hasMore\n  }\n  payoutDrafts(\n    merchantId: $merchantId\n    status: [pending]\n    filter: {mode: [$mode], isMine: false}\n    first: 20\n  ) @include(if: $decides) {\n    nodes {\n      ...DraftRow\n    }\n    pageInfo {\n      hasNextPage\n    }\n  }\n  refundDrafts(\n    merchantId: $merchantId\n    status: [pending]\n    filter: {mode: [$mode], isMine: false}\n    first: 20\n  ) @include(if: $decidesRefunds) {\n    nodes {\n      ...RefundDraftRow\n    }\n    pageInfo {\n      hasNextPage\n    }\n  }\n}\n\nfragment RefundDraftRow on RefundDraft {\n  id\n  merchantId\n  paymentId\n  mode\n  amount\n  currency\n  status\n  reason\n  createdBy\n  isMine\n  createdAt\n  expiresAt\n  decidedBy\n  decidedAt\n  rejectReason\n  lastRefusal {\n    code\n    message\n    at\n  }\n  payment {\n    id\n    publicId\n    orderId\n    shopName\n    customerCardMask\n    customerPhoneMask\n  }\n}",
 );
@@ -3153,9 +3146,6 @@ export const InvitePerson = typed<InvitePersonMutation, InvitePersonMutationVari
 );
 export const WithdrawInvitation = typed<WithdrawInvitationMutation, WithdrawInvitationMutationVariables>(
   "mutation WithdrawInvitation($id: ID!) {\n  personInvitationWithdraw(id: $id) {\n    __typename\n    ...Refusal\n  }\n}\n\nfragment Refusal on Refused {\n  code\n  message\n  fields {\n    path\n    message\n  }\n}",
-);
-export const PolicyShops = typed<PolicyShopsQuery, PolicyShopsQueryVariables>(
-  "query PolicyShops($merchantId: ID!) {\n  merchant(id: $merchantId) {\n    shops {\n      id\n      name\n    }\n  }\n}",
 );
 export const Routes = typed<RoutesQuery, RoutesQueryVariables>(
   "query Routes($merchantId: ID!, $first: Int, $after: String, $last: Int, $before: String) {\n  bankRoutes(\n    merchantId: $merchantId\n    first: $first\n    after: $after\n    last: $last\n    before: $before\n  ) {\n    nodes {\n      id\n      merchantId\n      shopId\n      operation\n      method\n      connector\n      priority\n      active\n      createdAt\n    }\n    pageInfo {\n      ...Page\n    }\n  }\n}\n\nfragment Page on PageInfo {\n  hasNextPage\n  endCursor\n  hasPreviousPage\n  startCursor\n}",

@@ -372,7 +372,7 @@ export const NoRows = ({
 /** The shops of the merchant that is looked at; none where all are. */
 export const useShops = () => {
   const merchantId = useWhose();
-  const { data } = useAsk(graph.PolicyShops, { merchantId: merchantId ?? '' }, merchantId === null);
+  const { data } = useAsk(graph.Shops, { merchantId: merchantId ?? '' }, merchantId === null);
   return data?.merchant?.shops ?? [];
 };
 

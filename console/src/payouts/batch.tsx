@@ -8,6 +8,7 @@ import { ActButton, ActForm, type Closable } from '../parts/act-form.tsx';
 import type { Outcome } from '../parts/outcome.tsx';
 import { offer } from '../parts/export-button.tsx';
 import { FileField, ShopPick, TextField } from '../parts/fields.tsx';
+import { useShops } from '../parts/filters.tsx';
 import { Empty } from '../parts/states.tsx';
 import { Status } from '../parts/texts.tsx';
 import { readTable, type Rows } from '../parts/table-file.ts';
@@ -177,8 +178,7 @@ const SendDialog = ({
   readonly end: Parameters<typeof useSending>[2];
 }) => {
   const { mode } = useAddress();
-  const { data } = useAsk(graph.PayoutForm, { merchantId, mode });
-  const shops = data?.merchant?.shops ?? [];
+  const shops = useShops();
   const [chosen, choose] = useState('');
   const shopId = chosen || (shops[0]?.id ?? '');
   const [purpose, setPurpose] = useState('');

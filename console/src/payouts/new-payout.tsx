@@ -3,7 +3,7 @@ import { reason_max_chars, recipientName_max_chars } from '../../../schema/limit
 import { useState } from 'react';
 import * as graph from '../../../schema/generated/console.ts';
 import { useAddress } from '../address.ts';
-import { Chips } from '../parts/filters.tsx';
+import { Chips, useShops } from '../parts/filters.tsx';
 import { ActForm, type MerchantDialog } from '../parts/act-form.tsx';
 import { ChooseField, bankOptions } from './bank-field.tsx';
 import { ShopPick, TextField, useTyped, type Held } from '../parts/fields.tsx';
@@ -66,7 +66,7 @@ const AgainField = ({
   banks,
   paid,
 }: Pick<BankFieldProps, 'held' | 'banks'> & {
-  readonly paid: graph.PayoutFormQuery['paidRecipients'];
+  readonly paid: graph.PaidRecipientsQuery['paidRecipients'];
 }) => {
   if (paid.length === 0) return null;
   const options = paid.map(({ id, method, recipient }) => {
@@ -123,9 +123,9 @@ export const NewPayoutDialog = ({ merchantId, close }: MerchantDialog) => {
   const [chosen, choose] = useState('');
   const [reason, setReason] = useState('');
   const { mode } = useAddress();
-  const { data } = useAsk(graph.PayoutForm, { merchantId, mode });
+  const { data } = useAsk(graph.PaidRecipients, { merchantId, mode });
   const banks = useAsk(graph.SbpBanks, {}).data?.sbpBanks;
-  const shops = data?.merchant?.shops ?? [];
+  const shops = useShops();
   const shopId = chosen || (shops[0]?.id ?? '');
   const amount = amountOf(typed);
   const paid = data?.paidRecipients ?? [];

@@ -1,14 +1,13 @@
 /** What the forms of a test payment and of a payment link share. */
 import { useState, type ReactNode } from 'react';
-import * as graph from '../../../schema/generated/console.ts';
+import type * as graph from '../../../schema/generated/console.ts';
 import { DialogAct } from '../parts/act-form.tsx';
 import { CheckField, PickField, ShopPick, TextField, type Held } from '../parts/fields.tsx';
-import { useAsk } from '../parts/use-ask.ts';
-import { useWhose } from '../parts/whose.tsx';
+import { useShops } from '../parts/filters.tsx';
 import { sellingWords as own } from '../words/selling.ts';
 import { words } from '../words/words.ts';
 
-export type SellingShop = NonNullable<graph.SellingShopsQuery['merchant']>['shops'][number];
+export type SellingShop = NonNullable<graph.ShopsQuery['merchant']>['shops'][number];
 export type Shops = readonly [SellingShop, ...SellingShop[]];
 
 /** The only currency of the forms. */
@@ -27,14 +26,8 @@ export const ShopsButton = ({
 }: Pick<Parameters<typeof DialogAct>[0], 'title' | 'permission' | 'again'> & {
   readonly dialog: (shops: Shops, close: () => void) => ReactNode;
 }) => {
-  const merchantId = useWhose();
-  const { data } = useAsk(
-    graph.SellingShops,
-    { merchantId: merchantId ?? '' },
-    merchantId === null,
-  );
-  const [first, ...others] = data?.merchant?.shops ?? [];
-  if (merchantId === null || !first) return null;
+  const [first, ...others] = useShops();
+  if (!first) return null;
   return <DialogAct {...act} dialog={(close) => dialog([first, ...others], close)} />;
 };
 
