@@ -103,30 +103,15 @@ const useNarrowing = (
 
 const LedgerFilters = () => {
   const { search } = useAddress();
-  const ofShop = useShopFilter();
-  const facts = ['payment', 'payout'] as const;
-  const more = {
-    fields: (
-      <fieldset>
-        <legend>{ledgerWords.movement}</legend>
-        {ofShop.fields}
-        {facts.map((fact) => (
-          <TextFilter key={fact} field={fact} label={ledgerWords[fact]} />
-        ))}
-      </fieldset>
-    ),
-    names: [...facts, ...ofShop.names],
-    shown: [
-      ...ofShop.shown,
-      ...facts.map(
-        (fact) => [fact, search[fact] && `${words.ledger.types[fact]} ${search[fact]}`] as const,
-      ),
-    ],
-  };
+  const facts = (['payment', 'payout'] as const).map((field) => ({
+    field,
+    shown: search[field] && `${words.ledger.types[field]} ${search[field]}`,
+    input: <TextFilter field={field} label={ledgerWords[field]} />,
+  }));
   return (
     <>
       <ManyChips names={words.ledger.types} />
-      <RangeFilters more={more} />
+      <RangeFilters legend={ledgerWords.movement} more={[useShopFilter(), ...facts]} />
     </>
   );
 };

@@ -1,5 +1,5 @@
 /** The filters of a list: chips for statuses, small forms for the rest, its shop, a text. */
-import { useState, type ReactNode } from 'react';
+import { Fragment, useState, type ReactNode } from 'react';
 import { Button, Form } from './button.tsx';
 import type { Closable } from './act-form.tsx';
 import * as graph from '../../../schema/generated/console.ts';
@@ -108,13 +108,14 @@ const toField = (at: string | undefined): string => {
 };
 const fromField = (text: string): string | undefined => fromZoneField(text)?.toISOString();
 
-/** A list's own filters, in addition to amounts and dates. */
-export interface MoreFilters {
-  readonly fields?: ReactNode;
-  /** The names of the fields. What is chosen or typed in one stands in the address under its name. */
-  readonly names?: readonly (keyof Search)[];
-  /** What a field narrows the list to, in words; nothing where it does not. */
-  readonly shown: readonly (readonly [field: keyof Search, text: string | undefined])[];
+/** A list's own filter, in addition to amounts and dates. */
+export interface MoreFilter {
+  /** Its place in the address, and the name of its input. */
+  readonly field: keyof Search;
+  /** What it narrows the list to, in words; nothing where it does not. */
+  readonly shown: string | undefined;
+  /** How it is chosen or typed; without one only a link sets it. */
+  readonly input?: ReactNode;
 }
 
 /** What is typed into a field, or chosen of it; empty without such a field. */
@@ -216,13 +217,18 @@ const DateFields = () => {
   );
 };
 
-const FilterForm = ({
-  close,
-  hasAmounts,
-  more,
-}: Closable & { readonly hasAmounts: boolean; readonly more: MoreFilters | undefined }) => {
+interface RangeProps {
+  /** Whether the list has amounts beside its days. */
+  readonly hasAmounts?: boolean;
+  readonly more?: readonly MoreFilter[];
+  /** Above the inputs of the list's own filters. */
+  readonly legend?: string;
+}
+
+const FilterForm = ({ close, hasAmounts, more = [], legend }: Closable & RangeProps) => {
   const { set } = useAddress();
   const [wrong, setWrong] = useState<'from' | 'to' | null>(null);
+  const chosen = more.filter(({ input }) => input !== undefined);
   const apply = (form: FormData): void => {
     const amounts = amountsIn(form);
     if ('wrong' in amounts) return setWrong(amounts.wrong);
@@ -230,9 +236,7 @@ const FilterForm = ({
       since: fromField(textIn(form, 'since')),
       until: fromField(textIn(form, 'until')),
       ...(hasAmounts ? amounts : {}),
-      ...Object.fromEntries(
-        (more?.names ?? []).map((name) => [name, textIn(form, name) || undefined]),
-      ),
+      ...Object.fromEntries(chosen.map(({ field }) => [field, textIn(form, field) || undefined])),
     });
     close();
   };
@@ -240,7 +244,14 @@ const FilterForm = ({
     <Form className="filter-form" send={apply}>
       <DateFields />
       {hasAmounts && <AmountFields wrong={wrong} />}
-      {more?.fields}
+      {chosen.length > 0 && (
+        <fieldset>
+          {legend && <legend>{legend}</legend>}
+          {chosen.map(({ field, input }) => (
+            <Fragment key={field}>{input}</Fragment>
+          ))}
+        </fieldset>
+      )}
       <Button isMain>{words.filters.apply}</Button>
     </Form>
   );
@@ -272,27 +283,20 @@ export const ChosenChip = ({
   );
 };
 
-export const RangeFilters = ({
-  hasAmounts = true,
-  more,
-}: {
-  /** Whether the list has amounts beside its days. */
-  readonly hasAmounts?: boolean;
-  readonly more?: MoreFilters;
-}) => {
+export const RangeFilters = ({ hasAmounts = true, more = [], ...form }: RangeProps) => {
   const { search, set } = useAddress();
   const { since, until, from, to } = search;
   const { filters, columns } = words;
   const amount = (sign: '≥' | '≤', value: string | undefined): string | undefined =>
     value && hasAmounts ? `${columns.amount} ${sign} ${money(Number(value), currency)}` : undefined;
-  const all: MoreFilters['shown'] = [
-    ['since', since && `${filters.since} ${plainMoment(since)}`],
-    ['until', until && `${filters.until} ${plainMoment(until)}`],
-    ['from', amount('≥', from)],
-    ['to', amount('≤', to)],
-    ...(more?.shown ?? []),
+  const all: readonly MoreFilter[] = [
+    { field: 'since', shown: since && `${filters.since} ${plainMoment(since)}` },
+    { field: 'until', shown: until && `${filters.until} ${plainMoment(until)}` },
+    { field: 'from', shown: amount('≥', from) },
+    { field: 'to', shown: amount('≤', to) },
+    ...more,
   ];
-  const shown = all.flatMap(([field, text]) => (text ? [{ field, text }] : []));
+  const shown = all.flatMap(({ field, shown: text }) => (text ? [{ field, text }] : []));
   const fields = ['status', ...shown.map(({ field }) => field)];
   return (
     <div className="chips">
@@ -306,7 +310,7 @@ export const RangeFilters = ({
           </>
         }
       >
-        {(close) => <FilterForm close={close} hasAmounts={hasAmounts} more={more} />}
+        {(close) => <FilterForm {...{ close, hasAmounts, more }} {...form} />}
       </PopoverButton>
       {shown.map((one) => (
         <ChosenChip key={one.field} {...one} />
@@ -376,34 +380,25 @@ export const useShops = () => {
   return data?.merchant?.shops ?? [];
 };
 
-const ShopField = ({ shops }: { readonly shops: ReturnType<typeof useShops> }) => {
+/** The filter by shop, which is chosen where there are several. */
+export const useShopFilter = (): MoreFilter => {
+  const shops = useShops();
   const { search } = useAddress();
-  if (shops.length < 2) return null;
-  return (
+  const name = shops.find(({ id }) => id === search.shop)?.name ?? search.shop;
+  const input = (
     <label>
       {words.columns.shop}
       <select name="shop" defaultValue={search.shop ?? ''}>
         <option value="">{words.filters.all}</option>
-        {shops.map(({ id, name }) => (
+        {shops.map(({ id, name: option }) => (
           <option key={id} value={id}>
-            {name}
+            {option}
           </option>
         ))}
       </select>
     </label>
   );
-};
-
-/** The filter by shop, where there are several. */
-export const useShopFilter = (): Required<MoreFilters> => {
-  const shops = useShops();
-  const { search } = useAddress();
-  const name = shops.find(({ id }) => id === search.shop)?.name ?? search.shop;
-  return {
-    fields: <ShopField shops={shops} />,
-    names: shops.length < 2 ? [] : ['shop'],
-    shown: [['shop', name]],
-  };
+  return { field: 'shop', shown: name, ...(shops.length > 1 && { input }) };
 };
 
 /** The field. `read` gives what of a typed text is kept. */

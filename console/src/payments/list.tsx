@@ -1,5 +1,4 @@
 /** Payments, newest first, live. */
-import type { ReactNode } from 'react';
 import * as graph from '../../../schema/generated/console.ts';
 import { listOf, useAddress, type Search } from '../address.ts';
 import { wholeNumber } from '../format.ts';
@@ -22,7 +21,7 @@ import {
   rangeOf,
   ManyChips,
   TextFilter,
-  type MoreFilters,
+  type MoreFilter,
   useShopFilter,
 } from '../parts/filters.tsx';
 import { sharedWords } from '../words/shared.ts';
@@ -51,47 +50,45 @@ const fitsMore = (
   link === undefined &&
   code === undefined;
 
-const Fields = ({ shop }: { readonly shop: ReactNode }) => {
-  const { search } = useAddress();
-  const chosen = listOf(search.method, methods);
-  return (
-    <fieldset>
-      <legend>{words.columns.payment}</legend>
-      <div className="options in-line">
-        {methods.map((method) => (
-          <label key={method}>
-            <input
-              type="checkbox"
-              name="method"
-              value={method}
-              defaultChecked={chosen.includes(method)}
-            />
-            {words.payment.methods[method]}
-          </label>
-        ))}
-      </div>
-      {shop}
-      <TextFilter field="bank" label={words.payment.bank} />
-      <TextFilter field="code" label={sharedWords.code} />
-    </fieldset>
-  );
-};
+const MethodChoice = ({ chosen }: { readonly chosen: readonly string[] }) => (
+  <div className="options in-line">
+    {methods.map((method) => (
+      <label key={method}>
+        <input
+          type="checkbox"
+          name="method"
+          value={method}
+          defaultChecked={chosen.includes(method)}
+        />
+        {words.payment.methods[method]}
+      </label>
+    ))}
+  </div>
+);
 
-const usePaymentFilters = (): MoreFilters => {
+const usePaymentFilters = (): readonly MoreFilter[] => {
   const { search } = useAddress();
-  const names = listOf(search.method, methods).map((method) => words.payment.methods[method]);
-  const ofShop = useShopFilter();
-  return {
-    fields: <Fields shop={ofShop.fields} />,
-    names: ['method', 'bank', 'code', ...ofShop.names],
-    shown: [
-      ['method', names.join(', ')],
-      ['bank', search.bank],
-      ...ofShop.shown,
-      ['link', search.link && sharedWords.link],
-      ['code', search.code && `${sharedWords.code}: ${search.code}`],
-    ],
-  };
+  const { bank, code, link } = search;
+  const chosen = listOf(search.method, methods);
+  return [
+    {
+      field: 'method',
+      shown: chosen.map((method) => words.payment.methods[method]).join(', '),
+      input: <MethodChoice chosen={chosen} />,
+    },
+    useShopFilter(),
+    {
+      field: 'bank',
+      shown: bank,
+      input: <TextFilter field="bank" label={words.payment.bank} />,
+    },
+    { field: 'link', shown: link && sharedWords.link },
+    {
+      field: 'code',
+      shown: code && `${sharedWords.code}: ${code}`,
+      input: <TextFilter field="code" label={sharedWords.code} />,
+    },
+  ];
 };
 
 type Row = graph.PaymentRowFragment;
@@ -195,7 +192,7 @@ export const PaymentsPage = () => {
         <TestPaymentButton />
       </PageHead>
       <ManyChips names={words.payment.statuses} />
-      <RangeFilters more={usePaymentFilters()} />
+      <RangeFilters legend={words.columns.payment} more={usePaymentFilters()} />
       <Listing
         name="payments"
         label={words.sections.payments}

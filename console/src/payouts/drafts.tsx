@@ -312,7 +312,7 @@ export const DraftsList = () => {
   return (
     <>
       <ManyChips names={draftWords.statuses} />
-      <RangeFilters more={{ shown: [['batch', search.batch && own.oneFile]] }} />
+      <RangeFilters more={[{ field: 'batch', shown: search.batch && own.oneFile }]} />
       <Listing
         name="payout-drafts"
         label={draftWords.tabs.drafts}

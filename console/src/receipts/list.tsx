@@ -72,7 +72,7 @@ export const ReceiptsPage = () => {
     <>
       <PageHead name={words.sections.receipts} />
       <ManyChips names={own.statuses} />
-      <RangeFilters more={useShopFilter()} />
+      <RangeFilters more={[useShopFilter()]} />
       <Listing
         name="receipts"
         label={words.sections.receipts}
