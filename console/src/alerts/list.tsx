@@ -4,14 +4,14 @@ import * as graph from '../../../schema/generated/console.ts';
 import { listOf, useAddress } from '../address.ts';
 import { shortMoment } from '../format.ts';
 import { ResolvedChips, ToggleChips } from '../parts/filters.tsx';
-import { useActs, type Again } from '../parts/act-form.tsx';
+import { useActs } from '../parts/act-form.tsx';
 import { Listing, usePage } from '../parts/listing.tsx';
 import { Drawer } from '../parts/modal.tsx';
 import { send } from '../parts/outcome.tsx';
 import { Empty, OwnPage } from '../parts/states.tsx';
 import type { Column } from '../parts/table.tsx';
 import { Status, Moment } from '../parts/texts.tsx';
-import { useAsk } from '../parts/use-ask.ts';
+import { reloadScreen, useAsk } from '../parts/use-ask.ts';
 import { usePermission, useViewer } from '../viewer.tsx';
 import { alertWords as own } from '../words/alerts.ts';
 import { keysOf, optionsOf } from '../words/table.ts';
@@ -24,7 +24,7 @@ const Urgency = ({ severity }: Pick<Alert, 'severity'>) => (
   <Status tone={severity === 'critical' ? 'bad' : 'waiting'}>{own.severities[severity]}</Status>
 );
 
-const Assignee = ({ alert, again }: { readonly alert: Alert; readonly again: () => void }) => {
+const Assignee = ({ alert }: { readonly alert: Alert }) => {
   const { granted } = usePermission('alertAssign');
   const [message, setMessage] = useState('');
   const { data } = useAsk(graph.AlertAssignees, {}, !granted);
@@ -38,7 +38,7 @@ const Assignee = ({ alert, again }: { readonly alert: Alert; readonly again: () 
   const give = async (to: string): Promise<void> => {
     const refused = await assignAlert(alert, to || null);
     setMessage(refused && `${own.notAssigned}: ${refused}`);
-    again();
+    reloadScreen();
   };
   return (
     <span className="quiet">
@@ -83,8 +83,8 @@ const AlertFilters = () => {
 const isRefusedReturn = ({ kind, payment, subjectId }: Alert): boolean =>
   kind === 'late_success' && payment !== null && payment.id !== subjectId;
 
-const AlertActs = ({ alert, again }: Again & { readonly alert: Alert }) => {
-  const { button, dialog } = useActs(again);
+const AlertActs = ({ alert }: { readonly alert: Alert }) => {
+  const { button, dialog } = useActs();
   const { resolvedAt, resolvedBy, note, payment, subjectId: id } = alert;
   const isOpen = resolvedAt === null;
   return (
@@ -117,7 +117,7 @@ const Sentence = ({ alert }: { readonly alert: Alert }) => (
   <>{isRefusedReturn(alert) ? own.returnRefused : own.sentences[alert.kind]}</>
 );
 
-const columnsOf = (again: () => void): readonly Column<Alert>[] => [
+const columnsOf = (): readonly Column<Alert>[] => [
   {
     id: 'kind',
     name: own.found,
@@ -142,16 +142,16 @@ const columnsOf = (again: () => void): readonly Column<Alert>[] => [
   {
     id: 'assignee',
     name: own.assignee,
-    cell: (alert) => <Assignee alert={alert} again={again} />,
+    cell: (alert) => <Assignee alert={alert} />,
   },
   {
     id: 'acts',
     name: words.columns.action,
-    cell: (alert) => <AlertActs alert={alert} again={again} />,
+    cell: (alert) => <AlertActs alert={alert} />,
   },
 ];
 
-const AlertDrawer = ({ alert, again }: Again & { readonly alert: Alert }) => (
+const AlertDrawer = ({ alert }: { readonly alert: Alert }) => (
   <Drawer title={words.alert.kinds[alert.kind]}>
     <div className="payment">
       <p>
@@ -162,7 +162,7 @@ const AlertDrawer = ({ alert, again }: Again & { readonly alert: Alert }) => (
         <SubjectLink alert={alert} />
       </p>
       <AlertFacts alert={alert} />
-      <AlertActs alert={alert} again={again} />
+      <AlertActs alert={alert} />
     </div>
   </Drawer>
 );
@@ -185,7 +185,6 @@ const useAlerts = () => {
 const List = () => {
   const { search } = useAddress();
   const asked = useAlerts();
-  const { again } = asked;
   const open = asked.rows?.find(({ id }) => id === search.open);
   return (
     <>
@@ -199,7 +198,7 @@ const List = () => {
         opens
         empty={<Empty title={words.alert.empty} text={words.alert.emptyText} />}
       />
-      {open && <AlertDrawer alert={open} again={again} />}
+      {open && <AlertDrawer alert={open} />}
     </>
   );
 };

@@ -144,7 +144,7 @@ const Stops = ({
   </ol>
 );
 
-const Ahead = ({ clock, changed }: { readonly clock: TestClock; readonly changed: () => void }) => {
+const Ahead = ({ clock }: { readonly clock: TestClock }) => {
   const { merchantId, shopId, now } = clock;
   const { data, error, again } = useAsk(graph.ClockEvents, { merchantId, shopId });
   const [chosen, setPlace] = useState(0);
@@ -177,7 +177,6 @@ const Ahead = ({ clock, changed }: { readonly clock: TestClock; readonly changed
         permission="testClockAdvance"
         isMain
         title={own.clockAdvance}
-        again={changed}
         consequence={own.clockAdvanceText(
           exactMoment(stop.at),
           stops.slice(0, place + 1).reduce((sum, { due }) => sum + due.length, 0),
@@ -208,7 +207,7 @@ const Face = ({ clock }: { readonly clock: TestClock }) => {
 export const ClockPart = ({ shop }: { readonly shop: DeveloperShop }) => {
   const { merchantId, id: shopId } = shop;
   const { data, error, again } = useAsk(graph.Clock, { merchantId, shopId });
-  const { button, dialog } = useActs(again);
+  const { button, dialog } = useActs();
   const acts = clockActs({ merchantId, shopId });
   const clock = data?.testClock ?? null;
   const isMoving = clock !== null && (clock.advancingTo !== null || !clock.frozen);
@@ -235,7 +234,7 @@ export const ClockPart = ({ shop }: { readonly shop: DeveloperShop }) => {
       </section>
       <section className="card">
         <h2>{own.clockNext}</h2>
-        {clock.advancingTo === null && <Ahead clock={clock} changed={again} />}
+        {clock.advancingTo === null && <Ahead clock={clock} />}
       </section>
       {dialog}
     </div>

@@ -2,7 +2,7 @@
 import * as graph from '../../../schema/generated/console.ts';
 import { useAddress } from '../address.ts';
 import { wholeUnits } from '../format.ts';
-import { ActForm, useActs, type Again, type Closable } from '../parts/act-form.tsx';
+import { ActForm, useActs, type Closable } from '../parts/act-form.tsx';
 import { CheckList, PickField, TextField, useTyped, type Held } from '../parts/fields.tsx';
 import { send } from '../parts/outcome.tsx';
 import { Facts, Moment, Status } from '../parts/texts.tsx';
@@ -134,8 +134,8 @@ const KeyFacts = ({ apiKey: { name, scopes, owner, expiresAt } }: { readonly api
   />
 );
 
-export const KeyActs = ({ apiKey, again }: Again & { readonly apiKey: KeyOf }) => {
-  const { button, dialog } = useActs(again);
+export const KeyActs = ({ apiKey }: { readonly apiKey: KeyOf }) => {
+  const { button, dialog } = useActs();
   const { merchantId, id: apiKeyId, status, prefix, isMine } = apiKey;
   const { merchants } = words;
   if ((status === 'revoked' || status === 'expired') && dialog === null)

@@ -13,7 +13,7 @@ import { words } from '../words/words.ts';
 
 type Key = graph.ApiKeysQuery['apiKeys']['nodes'][number];
 
-const columnsOf = (again: () => void): readonly Column<Key>[] => [
+const columnsOf = (): readonly Column<Key>[] => [
   {
     id: 'key',
     name: own.key,
@@ -49,7 +49,7 @@ const columnsOf = (again: () => void): readonly Column<Key>[] => [
     isWide: true,
     cell: ({ createdAt }) => <Moment at={createdAt} />,
   },
-  { id: 'acts', name: words.columns.action, cell: (key) => <KeyActs apiKey={key} again={again} /> },
+  { id: 'acts', name: words.columns.action, cell: (key) => <KeyActs apiKey={key} /> },
 ];
 
 const modes = ['test', 'live'] as const;
@@ -82,13 +82,11 @@ export const KeysPart = ({
   const [mode = null] = listOf(search.type, modes);
   const narrowing = { merchantId: shop.merchantId, shopId: shop.id, status, mode };
   const asked = usePage(graph.ApiKeys, narrowing, {});
-  const { again } = asked;
   return (
     <>
       <AddBar
         permission="apiKeyIssue"
         title={words.merchants.issue}
-        again={again}
         dialog={(close) => <IssueDialog shop={shop} isLive={isLive} close={close} />}
       />
       <div className="filter-row">

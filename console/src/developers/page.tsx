@@ -162,7 +162,7 @@ const Parts = ({ merchantId }: { readonly merchantId: string }) => {
       </div>
       <Tabs names={developerWords.tabs} />
       {tab === 'keys' && <KeysPart shop={shop} isLive={merchant.liveEnabled} />}
-      {tab === 'security' && <SecurityPart key={shop.id} shop={shop} again={again} />}
+      {tab === 'security' && <SecurityPart key={shop.id} shop={shop} />}
       {tab === 'clock' && <ClockPart key={shop.id} shop={shop} />}
       {tab === 'requests' && <RequestsPart key={shop.id} shop={shop} />}
       {tab === 'live' && <ReadinessPart shop={shop} />}

@@ -1,16 +1,18 @@
 /** A shop's allow-list, and whether its requests must be signed. */
 import { useState } from 'react';
 import * as graph from '../../../schema/generated/console.ts';
-import { DialogAct, useActs, type Again } from '../parts/act-form.tsx';
+import { DialogAct, useActs } from '../parts/act-form.tsx';
 import { send } from '../parts/outcome.tsx';
 import { usePermission } from '../viewer.tsx';
 import { developerWords as own } from '../words/developers.ts';
 import { sharedWords } from '../words/shared.ts';
 import type { DeveloperShop } from './keys.tsx';
 
-type OfShop = Again & { readonly shop: DeveloperShop };
+interface OfShop {
+  readonly shop: DeveloperShop;
+}
 
-const AllowList = ({ shop, again }: OfShop) => {
+const AllowList = ({ shop }: OfShop) => {
   const { granted } = usePermission('shopAllowListSet');
   const [text, setText] = useState(() => shop.allowList.join('\n'));
   const entries = text.split(/[\s,]+/).filter(Boolean);
@@ -31,7 +33,6 @@ const AllowList = ({ shop, again }: OfShop) => {
       <DialogAct
         permission="shopAllowListSet"
         title={own.addressesSave}
-        again={again}
         consequence={own.addressesConsequence(entries.length)}
         act={() => send(graph.SetAllowList, { merchantId, shopId, entries }, own.addressesDone)}
       >
@@ -41,8 +42,8 @@ const AllowList = ({ shop, again }: OfShop) => {
   );
 };
 
-const Signature = ({ shop, again }: OfShop) => {
-  const { button, dialog } = useActs(again);
+const Signature = ({ shop }: OfShop) => {
+  const { button, dialog } = useActs();
   const {
     merchantId,
     id: shopId,

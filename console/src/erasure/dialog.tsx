@@ -64,14 +64,10 @@ const EraseDialog = ({ merchantId, subject, id, close }: DialogProps) => {
   );
 };
 
-export const EraseAct = ({
-  again = () => {},
-  ...of
-}: Omit<DialogProps, 'close'> & { readonly again?: () => void }) => (
+export const EraseAct = (of: Omit<DialogProps, 'close'>) => (
   <DialogAct
     permission="personalDataErase"
     title={of.subject === 'customer' ? own.customerTitle : own.title}
-    again={again}
     dialog={(close) => <EraseDialog {...of} close={close} />}
   />
 );

@@ -1,9 +1,10 @@
 /**
  * Live events and list changes: two subscriptions for the page, shared by its listeners. After a
- * lost connection `epoch` grows and screens query again, so nothing is missed.
+ * lost connection screens query again, so nothing is missed.
  */
 import { createContext, useContext, useEffect, useMemo, useState, type ReactNode } from 'react';
 import { useClient } from 'urql';
+import { reloadScreen } from '../parts/use-ask.ts';
 import { openListeners, openStore } from '../store.ts';
 import * as graph from '../../../schema/generated/console.ts';
 
@@ -26,7 +27,9 @@ export type LiveChange = { [Kind in keyof LiveObjects]: Change<Kind> }[keyof Liv
 type Listener = (changes: readonly LiveChange[]) => void;
 type ListListener = (lists: ReadonlySet<string>) => void;
 
-interface Live extends Connection {
+interface Live {
+  /** Null while connected; else the moment of the disconnection. */
+  readonly lostAt: Date | null;
   readonly listen: (listener: Listener) => () => void;
   /** Listens for changed lists that have no events of their own. */
   readonly listenLists: (listener: ListListener) => () => void;
@@ -68,19 +71,14 @@ const openDebouncer = (give: (changes: readonly LiveChange[]) => void) => {
   };
 };
 
-interface Connection {
-  /** Null while connected; else the moment of the disconnection. */
-  readonly lostAt: Date | null;
-  readonly epoch: number;
-}
-
-const connection = openStore<Connection>({ lostAt: null, epoch: 0 });
+const lostSince = openStore<Date | null>(null);
 
 /** Takes the socket's state: it counts as open until its first message. */
 export const setConnection = (state: 'open' | 'closed'): void => {
-  const { lostAt, epoch } = connection.now();
-  if (state === 'closed') connection.set({ lostAt: lostAt ?? new Date(), epoch });
-  else if (lostAt) connection.set({ lostAt: null, epoch: epoch + 1 });
+  const lostAt = lostSince.now();
+  if (state === 'closed') return lostSince.set(lostAt ?? new Date());
+  lostSince.set(null);
+  if (lostAt) reloadScreen();
 };
 
 export const LiveProvider = ({
@@ -93,7 +91,7 @@ export const LiveProvider = ({
   const client = useClient();
   const [changes] = useState(openListeners<readonly LiveChange[]>);
   const [lists] = useState(openListeners<ReadonlySet<string>>);
-  const { lostAt, epoch } = connection.use();
+  const lostAt = lostSince.use();
   useEffect(() => {
     const debounce = openDebouncer(changes.give);
     const events = client.subscription(graph.LiveEvents, { merchantId }).subscribe(({ data }) => {
@@ -111,8 +109,8 @@ export const LiveProvider = ({
     };
   }, [client, merchantId, changes, lists]);
   const live = useMemo<Live>(
-    () => ({ lostAt, epoch, listen: changes.listen, listenLists: lists.listen }),
-    [lostAt, epoch, changes, lists],
+    () => ({ lostAt, listen: changes.listen, listenLists: lists.listen }),
+    [lostAt, changes, lists],
   );
   return <Context value={live}>{children}</Context>;
 };

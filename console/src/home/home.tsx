@@ -273,7 +273,7 @@ const Latest = () => {
   });
   const { rows = [], changed } = useLiveRows(
     'payment',
-    { rows: data?.payments.nodes, again },
+    { rows: data?.payments.nodes },
     (row) => row.mode === mode,
   ).asked;
   if (!data) return error ? <Failure error={error} again={again} /> : <Skeleton />;

@@ -8,7 +8,7 @@ import { countText, money } from '../format.ts';
 import { ActButton, DialogAct } from '../parts/act-form.tsx';
 import { Failure, Skeleton } from '../parts/states.tsx';
 import { Moment } from '../parts/texts.tsx';
-import { useAsk } from '../parts/use-ask.ts';
+import { reloadScreen, useAsk } from '../parts/use-ask.ts';
 import { useMerchantNames, useWhose } from '../parts/whose.tsx';
 import { useFollow, type Followed } from '../parts/use-follow.ts';
 import { DraftActs } from '../payouts/draft-acts.tsx';
@@ -38,8 +38,7 @@ const followed: Followed = {
 };
 
 /** The list is frozen while one of its dialogs is open, so that the result can be read. */
-interface Again {
-  readonly again: () => void;
+interface OfList {
   readonly hold: (isHeld: boolean) => void;
 }
 
@@ -54,14 +53,14 @@ interface NeededLine {
   readonly search: Search;
   readonly text?: string;
   readonly detail?: ReactNode;
-  readonly acts: (list: Again) => ReactNode;
+  readonly acts: (list: OfList) => ReactNode;
 }
 
 const Line = ({
   line: { at, name, to, search, text = '', detail, acts },
   whose,
   ...list
-}: Again & {
+}: OfList & {
   readonly line: NeededLine;
   /** The merchant's name, where lines of several are listed. */
   readonly whose: string;
@@ -82,12 +81,12 @@ const Line = ({
   );
 };
 
-const AlertActs = ({ alert, ...list }: Again & { readonly alert: Alert }) => {
+const AlertActs = ({ alert, ...list }: OfList & { readonly alert: Alert }) => {
   const { subject } = useViewer();
   const [message, setMessage] = useState('');
   const take = async (): Promise<void> => {
     setMessage(await assignAlert(alert, subject));
-    list.again();
+    reloadScreen();
   };
   return (
     <>
@@ -278,7 +277,6 @@ export const NeededList = () => {
               key={line.key}
               line={line}
               whose={isOfAll ? nameOf(line.merchantId) : ''}
-              again={again}
               hold={hold}
             />
           ))}

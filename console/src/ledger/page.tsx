@@ -26,7 +26,7 @@ import { sharedWords } from '../words/shared.ts';
 import { keysOf } from '../words/table.ts';
 import { words } from '../words/words.ts';
 import { fromZoneField, startOfDay, money } from '../format.ts';
-import { DialogAct, type Again } from '../parts/act-form.tsx';
+import { DialogAct } from '../parts/act-form.tsx';
 import { send } from '../parts/outcome.tsx';
 
 /* Settlements and adjustments, booked by platform operators. */
@@ -39,7 +39,7 @@ const signedAmount = (text: string): number | null => {
   return amount === null || !isBelow ? amount : -amount;
 };
 
-const RecordActs = ({ merchantId, again }: Again & { readonly merchantId: string }) => {
+const RecordActs = ({ merchantId }: { readonly merchantId: string }) => {
   const { mode } = useAddress();
   const shops = useShops();
   const done = ({ repeated }: { readonly repeated: boolean }): string =>
@@ -56,7 +56,6 @@ const RecordActs = ({ merchantId, again }: Again & { readonly merchantId: string
       <DialogAct
         permission="settlementRecord"
         title={own.settle}
-        again={again}
         consequence={own.settleText}
         fields={{ shopId, amount, reference }}
         fits={(typed) => minorOf(typed) > 0}
@@ -67,7 +66,6 @@ const RecordActs = ({ merchantId, again }: Again & { readonly merchantId: string
       <DialogAct
         permission="adjustmentRecord"
         title={own.adjust}
-        again={again}
         consequence={own.adjustText}
         fields={{
           shopId,
@@ -262,8 +260,6 @@ const Movements = ({ merchantId }: { readonly merchantId: string }) => {
 };
 
 export const BalancePage = () => {
-  // Reloads after a booking.
-  const [booked, setBooked] = useState(0);
   const merchantId = useWhose();
   return (
     <>
@@ -272,13 +268,13 @@ export const BalancePage = () => {
         <Empty title={words.ledger.chooseMerchant} />
       ) : (
         <>
-          <BalanceStrip key={`balance ${booked}`} merchantId={merchantId} />
-          <RecordActs merchantId={merchantId} again={() => setBooked(booked + 1)} />
+          <BalanceStrip merchantId={merchantId} />
+          <RecordActs merchantId={merchantId} />
           <AtMoment merchantId={merchantId} />
           <h2 className="part-title">{words.ledger.movements}</h2>
           <LedgerFilters />
-          <RangeStrip key={`range ${booked}`} merchantId={merchantId} />
-          <Movements key={`movements ${booked}`} merchantId={merchantId} />
+          <RangeStrip merchantId={merchantId} />
+          <Movements merchantId={merchantId} />
         </>
       )}
     </>

@@ -51,12 +51,10 @@ const usesText = ({ uses, usesLeft }: graph.LinkRowFragment): string =>
 
 const LinkActs = ({
   link: { merchantId, id, url, status },
-  changed,
 }: {
   readonly link: graph.LinkRowFragment;
-  readonly changed: () => void;
 }) => {
-  const { button, dialog } = useActs(changed);
+  const { button, dialog } = useActs();
   return (
     <div className="acts">
       <a className="button" href={url} target="_blank" rel="noreferrer">
@@ -74,7 +72,7 @@ const LinkActs = ({
   );
 };
 
-const View = ({ merchantId, id, changed }: ObjectId & { readonly changed: () => void }) => {
+const View = ({ merchantId, id }: ObjectId) => {
   const { data, error, again } = useAsk(graph.Link, { merchantId, id });
   if (!data) return error ? <Failure error={error} again={again} /> : <Skeleton />;
   const { paymentLink: link } = data;
@@ -88,13 +86,7 @@ const View = ({ merchantId, id, changed }: ObjectId & { readonly changed: () => 
         <Status tone={isOpen ? 'moving' : tones[status]}>{own.statuses[status]}</Status>
         <p className="quiet line">{link.description}</p>
       </header>
-      <LinkActs
-        link={link}
-        changed={() => {
-          again();
-          changed();
-        }}
-      />
+      <LinkActs link={link} />
       <CopyBlock text={url} />
       <Facts
         facts={[
@@ -190,7 +182,7 @@ const LinkList = ({ merchantId }: { readonly merchantId: string }) => {
   return (
     <>
       <div className="acts">
-        <NewLinkButton again={asked.again} />
+        <NewLinkButton />
       </div>
       <ManyChips names={own.statuses} />
       <Listing
@@ -203,7 +195,7 @@ const LinkList = ({ merchantId }: { readonly merchantId: string }) => {
       />
       {search.open !== undefined && (
         <Drawer title={own.one}>
-          <View merchantId={merchantId} id={search.open} changed={asked.again} />
+          <View merchantId={merchantId} id={search.open} />
         </Drawer>
       )}
     </>

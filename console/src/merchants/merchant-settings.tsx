@@ -3,7 +3,7 @@ import { rateBurst_max, ratePerSecond_max } from '../../../schema/limits.ts';
 import * as graph from '../../../schema/generated/console.ts';
 import { amountText, readAmount } from '../amounts.ts';
 import { wholeNumber, money } from '../format.ts';
-import { PolicyForm, useActs, type Again } from '../parts/act-form.tsx';
+import { PolicyForm, useActs } from '../parts/act-form.tsx';
 import { send } from '../parts/outcome.tsx';
 import { Facts } from '../parts/texts.tsx';
 import { settingsWords as own } from '../words/merchant-settings.ts';
@@ -27,10 +27,12 @@ const limitOf = ({ rate, most }: Readonly<Record<'rate' | 'most', string>>) => {
 /** The limit counts minor units; the field shows them as rubles. */
 const currency = 'RUB';
 
-type OfMerchant = Again & { readonly merchant: NonNullable<graph.MerchantQuery['merchant']> };
+interface OfMerchant {
+  readonly merchant: NonNullable<graph.MerchantQuery['merchant']>;
+}
 
-const LimitActs = ({ merchant, again }: OfMerchant) => {
-  const { button, dialog } = useActs(again);
+const LimitActs = ({ merchant }: OfMerchant) => {
+  const { button, dialog } = useActs();
   const { id: merchantId, rateLimit, supportRefundMax } = merchant;
   const count = { isNumber: true, isOptional: true };
   const [perSecond, burst] = [String(rateLimit.perSecond), String(rateLimit.burst)];
@@ -79,8 +81,8 @@ const LimitActs = ({ merchant, again }: OfMerchant) => {
   );
 };
 
-export const MerchantSettings = ({ merchant, again }: OfMerchant) => {
-  const { button, dialog } = useActs(again);
+export const MerchantSettings = ({ merchant }: OfMerchant) => {
+  const { button, dialog } = useActs();
   const { id: merchantId, name: initial, rateLimit, supportRefundMax } = merchant;
   const now = own.limitNow(wholeNumber(rateLimit.perSecond), wholeNumber(rateLimit.burst));
   const text = { label: words.columns.name, hint: own.nameHint };
@@ -94,7 +96,7 @@ export const MerchantSettings = ({ merchant, again }: OfMerchant) => {
         ]}
       />
       <div className="acts">
-        <LimitActs merchant={merchant} again={again} />
+        <LimitActs merchant={merchant} />
         {button({
           permission: 'merchantRename',
           title: own.rename,

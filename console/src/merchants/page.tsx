@@ -1,7 +1,7 @@
 /** One merchant: who it is, its money, its shops with their fees, keys and webhook endpoints. */
 import { Link, useParams } from '@tanstack/react-router';
 import * as graph from '../../../schema/generated/console.ts';
-import { DialogAct, PolicyForm, useActs, type Again } from '../parts/act-form.tsx';
+import { DialogAct, PolicyForm, useActs } from '../parts/act-form.tsx';
 import { Empty, Failure, Skeleton } from '../parts/states.tsx';
 import { Status, Id, Moment, PageHead, Facts } from '../parts/texts.tsx';
 import { Table, type Column } from '../parts/table.tsx';
@@ -134,8 +134,8 @@ interface OfShop {
   readonly shop: Shop;
 }
 
-const ShopSettings = ({ shop, again }: OfShop & Again) => {
-  const { button, dialog } = useActs(again);
+const ShopSettings = ({ shop }: OfShop) => {
+  const { button, dialog } = useActs();
   const { id: shopId, merchantId, receiptsRequired: isRequired, name: initial } = shop;
   return (
     <>
@@ -178,11 +178,8 @@ interface OfMerchant {
   readonly merchant: OneMerchant;
 }
 
-const LiveSwitch = ({
-  merchant: { id: merchantId, name, liveEnabled },
-  again,
-}: OfMerchant & Again) => {
-  const { button, dialog } = useActs(again);
+const LiveSwitch = ({ merchant: { id: merchantId, name, liveEnabled } }: OfMerchant) => {
+  const { button, dialog } = useActs();
   return (
     <>
       {button({
@@ -206,8 +203,10 @@ type ApiKey = Shop['apiKeys']['nodes'][number];
 const KeyRow = ({
   apiKey,
   merchantId,
-  again,
-}: Again & { readonly apiKey: ApiKey; readonly merchantId: string }) => {
+}: {
+  readonly apiKey: ApiKey;
+  readonly merchantId: string;
+}) => {
   const { lastUsedAt, status } = apiKey;
   return (
     <li className="line" data-over={status === 'revoked'}>
@@ -222,41 +221,31 @@ const KeyRow = ({
           </>
         )}
       </span>
-      <KeyActs apiKey={{ ...apiKey, merchantId }} again={again} />
+      <KeyActs apiKey={{ ...apiKey, merchantId }} />
     </li>
   );
 };
 
-const ShopCard = ({
-  shop,
-  isLive,
-  again,
-}: Again & { readonly shop: Shop; readonly isLive: boolean }) => (
+const ShopCard = ({ shop, isLive }: OfShop & { readonly isLive: boolean }) => (
   <section className="card">
     <h2>{shop.name}</h2>
     <FeesTable shop={shop} />
     <h3>{words.merchants.keys}</h3>
     <ul className="lines">
       {shop.apiKeys.nodes.map((apiKey) => (
-        <KeyRow key={apiKey.id} apiKey={apiKey} merchantId={shop.merchantId} again={again} />
+        <KeyRow key={apiKey.id} apiKey={apiKey} merchantId={shop.merchantId} />
       ))}
       {shop.apiKeys.nodes.length === 0 && <li className="quiet">{words.merchants.noKeys}</li>}
     </ul>
     <DialogAct
       permission="apiKeyIssue"
       title={words.merchants.issue}
-      again={again}
       dialog={(close) => <IssueDialog shop={shop} isLive={isLive} close={close} />}
     />
     <h3>{words.merchants.endpoints}</h3>
     <ul className="lines">
       {shop.webhookEndpoints.map((endpoint) => (
-        <EndpointLine
-          key={endpoint.id}
-          merchantId={shop.merchantId}
-          endpoint={endpoint}
-          again={again}
-        />
+        <EndpointLine key={endpoint.id} merchantId={shop.merchantId} endpoint={endpoint} />
       ))}
       {shop.webhookEndpoints.length === 0 && (
         <li className="quiet">{words.merchants.noEndpoints}</li>
@@ -265,10 +254,9 @@ const ShopCard = ({
     <DialogAct
       permission="webhookEndpointCreate"
       title={words.merchants.addEndpoint}
-      again={again}
       dialog={(close) => <AddEndpointDialog shops={[shop]} close={close} />}
     />
-    <ShopSettings shop={shop} again={again} />
+    <ShopSettings shop={shop} />
   </section>
 );
 
@@ -285,17 +273,17 @@ export const MerchantPage = () => {
           {merchant.liveEnabled ? words.mode.live : words.merchants.notLive}
         </Status>
         <Id id={merchant.id} />
-        <LiveSwitch merchant={merchant} again={again} />
+        <LiveSwitch merchant={merchant} />
         <Link className="button" to="/people" search={{ merchant: merchant.id }}>
           {peopleWords.title}
         </Link>
       </PageHead>
       <div className="cards">
-        <ProfileCard merchant={merchant} again={again} />
+        <ProfileCard merchant={merchant} />
         <MoneyCard merchantId={merchant.id} />
-        <MerchantSettings merchant={merchant} again={again} />
+        <MerchantSettings merchant={merchant} />
         {merchant.shops.map((shop) => (
-          <ShopCard key={shop.id} shop={shop} isLive={merchant.liveEnabled} again={again} />
+          <ShopCard key={shop.id} shop={shop} isLive={merchant.liveEnabled} />
         ))}
         <section className="card">
           <h2>{erasureWords.section}</h2>

@@ -1,7 +1,7 @@
 /** Who a merchant is: what buyers see of it, and the form that changes it. */
 import { useState } from 'react';
 import * as graph from '../../../schema/generated/console.ts';
-import { PolicyForm, useActs, type Again, type Closable } from '../parts/act-form.tsx';
+import { PolicyForm, useActs, type Closable } from '../parts/act-form.tsx';
 import { Facts } from '../parts/texts.tsx';
 import { TextField } from '../parts/fields.tsx';
 import { send } from '../parts/outcome.tsx';
@@ -78,8 +78,8 @@ const ProfileDialog = ({ merchant: { id: merchantId, profile }, close }: OfMerch
   );
 };
 
-export const ProfileCard = ({ merchant, again }: OfMerchant & Again) => {
-  const { button, dialog } = useActs(again);
+export const ProfileCard = ({ merchant }: OfMerchant) => {
+  const { button, dialog } = useActs();
   const { profile } = merchant;
   const texts = textsOf(profile);
   const isKnown = fields.some((field) => texts[field] !== '');

@@ -13,11 +13,7 @@ import { PickField, TextField } from './fields.tsx';
 import { Modal } from './modal.tsx';
 import type { Outcome } from './outcome.tsx';
 import { CopyBlock } from './texts.tsx';
-
-/** What has a way to load its subject anew. */
-export interface Again {
-  readonly again: () => void;
-}
+import { reloadScreen } from './use-ask.ts';
 
 /** A dialog, which its opener closes. */
 export interface Closable {
@@ -41,8 +37,8 @@ interface ActFormProps extends Closable {
   readonly isRepeated?: boolean;
   /** Whether this action was sent before without an answer. */
   readonly isPending?: boolean;
-  /** Reloads the subject when the outcome is unknown. */
-  readonly again?: (() => void) | undefined;
+  /** Whether the screen tells an outcome that is unknown: it is loaded anew then. */
+  readonly isShown?: boolean;
 }
 
 export const OutcomeText = ({
@@ -100,16 +96,13 @@ const Foot = ({
   </footer>
 );
 
-/** Runs an act; `again` reloads its subject when the outcome is unknown. */
-export const useRun = (act: () => Promise<Outcome>, again?: () => void) => {
+export const useRun = (act: () => Promise<Outcome>) => {
   const [isRunning, setRunning] = useState(false);
   const [outcome, setOutcome] = useState<Outcome | null>(null);
   const run = async (): Promise<void> => {
     setRunning(true);
-    const came = await act();
-    setOutcome(came);
+    setOutcome(await act());
     setRunning(false);
-    if ('unknown' in came) again?.();
   };
   return { isRunning, outcome, run: () => void run() };
 };
@@ -123,10 +116,14 @@ export const ActForm = ({
   result,
   isRepeated = false,
   isPending = false,
+  isShown = false,
   act,
-  again,
 }: ActFormProps) => {
-  const { isRunning, outcome, run } = useRun(act, again);
+  const { isRunning, outcome, run } = useRun(async () => {
+    const came = await act();
+    if (isShown && 'unknown' in came) reloadScreen();
+    return came;
+  });
   const [isChanged, setChanged] = useState(false);
   const [isLeaving, setLeaving] = useState(false);
   const isDone = outcome !== null && 'done' in outcome;
@@ -172,7 +169,7 @@ export const ActForm = ({
  * What a dialog is open for, if any. Closing it reloads what it may have changed. `hold` is called
  * with true when it opens, with false when it is closed.
  */
-const useOpened = <Which = true,>(again: () => void, hold?: (isHeld: boolean) => void) => {
+const useOpened = <Which = true,>(hold?: (isHeld: boolean) => void) => {
   const [opened, setOpened] = useState<Which | null>(null);
   const open = (which: Which | null): void => {
     hold?.(true);
@@ -181,7 +178,7 @@ const useOpened = <Which = true,>(again: () => void, hold?: (isHeld: boolean) =>
   const close = (): void => {
     setOpened(null);
     hold?.(false);
-    again();
+    reloadScreen();
   };
   return { opened, open, close };
 };
@@ -246,7 +243,7 @@ type TypedIn<Fields> = {
 
 interface Described<Fields> extends Pick<
   ActFormProps,
-  'consequence' | 'isRepeated' | 'again' | 'children'
+  'consequence' | 'isRepeated' | 'isShown' | 'children'
 > {
   readonly Form?: typeof ActForm;
   readonly fields?: Fields;
@@ -310,8 +307,8 @@ const dialogOf = <Fields extends Specs>(act: Act<Fields>, close: () => void): Re
   'dialog' in act ? act.dialog(close) : <DescribedForm {...act} close={close} />;
 
 /** Draws the buttons of acts, and the dialog of one, which keeps what it was opened for. */
-export const useActs = (again: () => void, hold?: (isHeld: boolean) => void) => {
-  const { opened, open, close } = useOpened<{ readonly draw: () => ReactNode }>(again, hold);
+export const useActs = (hold?: (isHeld: boolean) => void) => {
+  const { opened, open, close } = useOpened<{ readonly draw: () => ReactNode }>(hold);
   return {
     button: <Fields extends Specs = NoFields>(act: Act<Fields>) => (
       <ActButton {...act} onPress={() => open({ draw: () => dialogOf(act, close) })}>
@@ -324,11 +321,10 @@ export const useActs = (again: () => void, hold?: (isHeld: boolean) => void) => 
 
 /** A button and its dialog, which is gone with the button: as `useActs`, where both stay. */
 export const DialogAct = <Fields extends Specs = NoFields>({
-  again,
   hold,
   ...act
-}: Act<Fields> & Again & { readonly hold?: (isHeld: boolean) => void }) => {
-  const { opened, open, close } = useOpened(again, hold);
+}: Act<Fields> & { readonly hold?: (isHeld: boolean) => void }) => {
+  const { opened, open, close } = useOpened(hold);
   return (
     <>
       <ActButton {...act} onPress={() => open(true)}>
@@ -340,7 +336,7 @@ export const DialogAct = <Fields extends Specs = NoFields>({
 };
 
 /** What stands above a list and adds to it. */
-export const AddBar = <Fields extends Specs = NoFields>(act: Act<Fields> & Again) => (
+export const AddBar = <Fields extends Specs = NoFields>(act: Act<Fields>) => (
   <div className="acts">
     <DialogAct isMain {...act} />
   </div>

@@ -75,7 +75,6 @@ export const DraftState = ({
 
 export interface DecideProps<Draft> {
   readonly draft: Draft;
-  readonly again: () => void;
   /** Called with true when a dialog opens, with false when it is closed. */
   readonly hold?: ((isHeld: boolean) => void) | undefined;
 }
@@ -87,7 +86,6 @@ export const DecideActs = ({
   statusNow,
   approve,
   reject,
-  again,
   hold,
 }: DecideProps<Pick<AnyDraft, 'status' | 'isMine'>> & {
   readonly own: DecisionWords;
@@ -100,7 +98,7 @@ export const DecideActs = ({
     readonly act: (reason: string, refusal: DraftRefusal) => Promise<Outcome>;
   };
 }) => {
-  const { button, dialog } = useActs(again, hold);
+  const { button, dialog } = useActs(hold);
   // A decision by another person stays visible until the dialog is closed.
   if (status !== 'pending' && dialog === null) return null;
   const refusalOf: DraftRefusal = async (refusal) => {

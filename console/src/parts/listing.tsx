@@ -174,21 +174,20 @@ export const Listing = <
   columns,
   ...list
 }: Omit<PagesProps<Row>, 'columns'> & {
-  readonly columns: (again: () => void) => readonly Column<Row>[];
+  readonly columns: () => readonly Column<Row>[];
   readonly add?: Act<Add>;
   readonly actOf?: (row: Row) => Act<Of> | false;
 }) => {
-  const { again } = list.asked;
-  const { button, dialog } = useActs(again);
+  const { button, dialog } = useActs();
   const cell = (row: Row): ReactNode => {
     const act = actOf?.(row);
     return act && button(act);
   };
-  const own = useMemo(() => columns(again), [columns, again, words.language]);
+  const own = useMemo(columns, [columns, words.language]);
   const all = actOf ? [...own, { name: words.columns.action, cell }] : own;
   return (
     <>
-      {add && <AddBar {...add} again={again} />}
+      {add && <AddBar {...add} />}
       <Pages {...list} columns={all} />
       {dialog}
     </>

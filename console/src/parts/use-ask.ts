@@ -5,7 +5,7 @@
 import { useCallback, useEffect, useRef } from 'react';
 import { useQuery, type AnyVariables, type TypedDocumentNode, type UseQueryState } from 'urql';
 import { pageClient } from '../graph/client.ts';
-import { openStore } from '../store.ts';
+import { openListeners, openStore } from '../store.ts';
 import { isUnknown, refusalOf } from './outcome.tsx';
 
 export interface AskedList {
@@ -93,6 +93,17 @@ export const askOnce = async <Data, Variables extends AnyVariables>(
   return (await client.query(query, variables, { requestPolicy: 'network-only' }).toPromise()).data;
 };
 
+const screen = openListeners<void>();
+
+/**
+ * Queries anew whatever is on the screen: an act may have changed any of it, or it was missed while
+ * there was no connection. A hidden page does so when it is shown.
+ */
+export const reloadScreen = (): void => {
+  if (document.visibilityState === 'visible') return screen.give();
+  return document.addEventListener('visibilitychange', () => screen.give(), { once: true });
+};
+
 /** Queries; `pause` holds the query back. `network-only` shows no cached data first. */
 export const useAsk = <Data, Variables extends AnyVariables>(
   query: TypedDocumentNode<Data, Variables>,
@@ -107,6 +118,7 @@ export const useAsk = <Data, Variables extends AnyVariables>(
     requestPolicy,
   });
   const again = useCallback(() => ask({ requestPolicy: 'network-only' }), [ask]);
+  useEffect(() => (pause ? undefined : screen.listen(again)), [pause, again]);
   const { data, error } = useKept(state);
   useHealing(!pause && isFailure(error), error, again);
   return {

@@ -1,7 +1,6 @@
 /**
- * Reloads a list when it may have changed: after events, when the service reports a change, after a
- * lost connection, and periodically: often while disconnected, rarely while connected, since a
- * message may be lost.
+ * Reloads a list when it may have changed: after events, when the service reports a change, and
+ * periodically: often while disconnected, rarely while connected, since a message may be lost.
  */
 import { useEffect, useRef } from 'react';
 import type * as graph from '../../../schema/generated/console.ts';
@@ -75,7 +74,7 @@ export const useFollow = (
     isOn = true,
   }: Followed = {},
 ): void => {
-  const { listen, listenLists, lostAt, epoch } = useLive();
+  const { listen, listenLists, lostAt } = useLive();
   const latest = useRef({ again, isAbout });
   latest.current = { again, isAbout };
   const names = lists.join(' ');
@@ -104,9 +103,6 @@ export const useFollow = (
       for (const end of ends) end();
     };
   }, [listen, listenLists, names, events, isOn]);
-  useEffect(() => {
-    if (epoch > 0) asking.current?.now();
-  }, [epoch]);
   useEffect(() => {
     const timer = setInterval(() => asking.current?.now(), pause_ms);
     return () => clearInterval(timer);

@@ -26,7 +26,6 @@ type Kind = keyof LiveObjects;
 interface Asked<Row> {
   /** The rows of the query; a new identity means a new answer. */
   readonly rows: readonly Row[] | undefined;
-  readonly again: () => void;
 }
 
 interface Options<Of extends Kind> extends Asked<LiveObjects[Of]> {
@@ -65,7 +64,7 @@ export const useLiveRows = <Of extends Kind, List extends Asked<LiveObjects[Of]>
   asked: List,
   fits: Options<Of>['fits'],
 ) => {
-  const { listen, epoch } = useLive();
+  const { listen } = useLive();
   const { search, merchantId } = useAddress();
   const [kept, setState] = useState<State<LiveObjects[Of]>>(() => fresh(asked.rows));
   const state = kept.base === asked.rows ? kept : fresh(asked.rows);
@@ -93,9 +92,6 @@ export const useLiveRows = <Of extends Kind, List extends Asked<LiveObjects[Of]>
     );
     return () => clearTimeout(timer);
   }, [state.changed]);
-  useEffect(() => {
-    if (epoch > 0) latest.current.again();
-  }, [epoch]);
   const seen = new Set<string>();
   const rows = [...state.arrived, ...(state.base ?? [])].flatMap((row) => {
     const key = objectKey(row);

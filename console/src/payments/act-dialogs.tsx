@@ -4,7 +4,7 @@ import { useState } from 'react';
 import * as graph from '../../../schema/generated/console.ts';
 import { reason_max_chars, refundReasonAbove_minor } from '../../../schema/limits.ts';
 import { amountText, readAmount } from '../amounts.ts';
-import { ActForm, type Again, type Closable } from '../parts/act-form.tsx';
+import { ActForm, type Closable } from '../parts/act-form.tsx';
 import { TextField } from '../parts/fields.tsx';
 import {
   actOnce,
@@ -22,7 +22,7 @@ import { refundDraftWords as own } from '../words/drafts.ts';
 import { words } from '../words/words.ts';
 import type { PaymentDetails } from './shown.tsx';
 
-export interface DialogProps extends Again, Closable {
+export interface DialogProps extends Closable {
   readonly payment: PaymentDetails;
 }
 
@@ -145,7 +145,7 @@ export const useRefund = (payment: PaymentDetails, amount: number): Refunding =>
   };
 };
 
-export const RefundDialog = ({ payment, close, again }: DialogProps) => {
+export const RefundDialog = ({ payment, close }: DialogProps) => {
   const { id: paymentId, currency } = payment;
   const left = payment.amountCaptured - payment.amountRefunded;
   const { amount, fits, keyed: _, ...field } = useAmount(`refund/${paymentId}`, left, currency);
@@ -158,7 +158,7 @@ export const RefundDialog = ({ payment, close, again }: DialogProps) => {
       isReady={fits && hasReason(reason, amount, isProposed)}
       isPending={isPending}
       close={close}
-      again={again}
+      isShown
       act={() => giveBack(reason.trim(), null)}
     >
       <AmountField {...field} currency={currency} />
@@ -167,7 +167,7 @@ export const RefundDialog = ({ payment, close, again }: DialogProps) => {
   );
 };
 
-export const CaptureDialog = ({ payment, close, again }: DialogProps) => {
+export const CaptureDialog = ({ payment, close }: DialogProps) => {
   const { merchantId, id, currency, amountCapturable } = payment;
   const { amount, keyed, isPending, fits, ...field } = useAmount(
     `capture/${id}`,
@@ -181,7 +181,7 @@ export const CaptureDialog = ({ payment, close, again }: DialogProps) => {
       isReady={fits}
       isPending={isPending}
       close={close}
-      again={again}
+      isShown
       act={() =>
         actOnce(keyed, (key) =>
           send(

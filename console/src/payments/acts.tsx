@@ -3,7 +3,7 @@ import * as graph from '../../../schema/generated/console.ts';
 import { money } from '../format.ts';
 import { later } from '../parts/later.tsx';
 import { send } from '../parts/outcome.tsx';
-import { useActs, type Again } from '../parts/act-form.tsx';
+import { useActs } from '../parts/act-form.tsx';
 import { words } from '../words/words.ts';
 import { closingWords } from '../words/receipts.ts';
 import { refundDraftWords } from '../words/drafts.ts';
@@ -20,10 +20,12 @@ const LaterRefundItems = later(
   async () => (await import('./receipt-dialogs.tsx')).RefundItemsDialog,
 );
 
-export type OfPayment = Again & { readonly payment: PaymentDetails };
+export interface OfPayment {
+  readonly payment: PaymentDetails;
+}
 
-const AgainActs = ({ payment, again }: OfPayment) => {
-  const { button, dialog } = useActs(again);
+const AgainActs = ({ payment }: OfPayment) => {
+  const { button, dialog } = useActs();
   const { merchantId, id, mode, status, webhookDeliveries, receipts } = payment;
   const wasAtBank = status !== 'pending' && status !== 'cancelled';
   const refused = receipts.find((one) => one.status === 'failed');
@@ -74,8 +76,8 @@ const final: ReadonlySet<PaymentDetails['status']> = new Set([
   'refunded',
 ]);
 
-export const PaymentActs = ({ payment, again }: OfPayment) => {
-  const { button, dialog } = useActs(again);
+export const PaymentActs = ({ payment }: OfPayment) => {
+  const { button, dialog } = useActs();
   const mustPropose = useMustPropose(payment);
   const { status, amountCapturable, currency, merchantId, id, receipts } = payment;
   const { acts } = words;
@@ -89,14 +91,14 @@ export const PaymentActs = ({ payment, again }: OfPayment) => {
           permission: 'paymentCapture',
           isMain: true,
           title: acts.capture,
-          dialog: (close) => <CaptureDialog {...{ payment, again, close }} />,
+          dialog: (close) => <CaptureDialog {...{ payment, close }} />,
         })}
       {status === 'succeeded' &&
         button({
           permission: 'refundCreate',
           isMain: true,
           title: mustPropose(1) ? refundDraftWords.propose : acts.refund,
-          dialog: (close) => <LaterRefund {...{ payment, again, close }} />,
+          dialog: (close) => <LaterRefund {...{ payment, close }} />,
         })}
       {(status === 'pending' || isHeld) &&
         button({
@@ -105,7 +107,7 @@ export const PaymentActs = ({ payment, again }: OfPayment) => {
           consequence: isHeld
             ? acts.releaseText(money(amountCapturable, currency))
             : acts.cancelText,
-          again,
+          isShown: true,
           act: () => send(graph.CancelPayment, { merchantId, id }, acts.done.cancel),
         })}
       <a className="button" href={payment.paymentUrl} target="_blank" rel="noreferrer">
@@ -117,10 +119,8 @@ export const PaymentActs = ({ payment, again }: OfPayment) => {
           title: closingWords.title,
           dialog: (close) => <LaterClosing {...{ payment, close }} />,
         })}
-      <AgainActs payment={payment} again={again} />
-      {final.has(status) && (
-        <LaterErase merchantId={merchantId} subject="payment" id={id} again={again} />
-      )}
+      <AgainActs payment={payment} />
+      {final.has(status) && <LaterErase merchantId={merchantId} subject="payment" id={id} />}
       {dialog}
     </div>
   );

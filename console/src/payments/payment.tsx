@@ -13,7 +13,7 @@ import { send } from '../parts/outcome.tsx';
 import { Empty, Failure, Skeleton } from '../parts/states.tsx';
 import type { ObjectId } from '../parts/table.tsx';
 import { Money, Moment, Id, Facts, type Fact, CopyBlock, CustomerLink } from '../parts/texts.tsx';
-import { useAsk } from '../parts/use-ask.ts';
+import { reloadScreen, useAsk } from '../parts/use-ask.ts';
 import { useFollow } from '../parts/use-follow.ts';
 import { WaitingRefunds } from '../refunds/drafts.tsx';
 import { usePermission } from '../viewer.tsx';
@@ -32,23 +32,23 @@ import { linesOf, type Line } from './timeline-lines.ts';
 const erased = 'erased';
 
 /** Writes a text once, however often it is sent. */
-const useWriting = ({ merchantId, id }: PaymentDetails, again: () => void) => {
+const useWriting = ({ merchantId, id }: PaymentDetails) => {
   const [text, setText] = useState('');
   const trimmed = text.trim();
   const key = useMemo(() => `note-${trimmed && crypto.randomUUID()}`, [trimmed]);
   const { isRunning, outcome, run } = useRun(async () => {
     const came = await send(graph.AddNote, { merchantId, id, text: trimmed, key }, '');
     if ('done' in came) setText('');
-    again();
+    reloadScreen();
     return came;
   });
   const fits = trimmed !== '' && Array.from(trimmed).length <= note_max_chars;
   return { text, setText, outcome, isReady: fits && !isRunning, write: run };
 };
 
-const NewNote = ({ payment, again }: OfPayment) => {
+const NewNote = ({ payment }: OfPayment) => {
   const permission = usePermission('paymentNoteAdd');
-  const { text, setText, outcome, isReady, write } = useWriting(payment, again);
+  const { text, setText, outcome, isReady, write } = useWriting(payment);
   if (!permission.granted) return null;
   return (
     <div className="new-note">
@@ -69,7 +69,7 @@ const NewNote = ({ payment, again }: OfPayment) => {
   );
 };
 
-const Notes = ({ payment, again }: OfPayment) => (
+const Notes = ({ payment }: OfPayment) => (
   <section className="notes" aria-label={own.notes}>
     <h2>{own.notes}</h2>
     {payment.notes.length > 0 && (
@@ -86,7 +86,7 @@ const Notes = ({ payment, again }: OfPayment) => (
         ))}
       </ul>
     )}
-    <NewNote payment={payment} again={again} />
+    <NewNote payment={payment} />
   </section>
 );
 
@@ -291,12 +291,12 @@ export const PaymentView = ({ merchantId, id }: ObjectId) => {
   return (
     <article className="payment">
       <Head payment={payment} />
-      <PaymentActs payment={payment} again={again} />
+      <PaymentActs payment={payment} />
       {payment.lateSuccess && <p className="note">{words.payment.late}</p>}
       <Strip payment={payment} />
-      {payment.status === 'succeeded' && <WaitingRefunds payment={payment} again={again} />}
+      {payment.status === 'succeeded' && <WaitingRefunds payment={payment} />}
       <ForBuyer payment={payment} />
-      <Notes payment={payment} again={again} />
+      <Notes payment={payment} />
       <Timeline payment={payment} />
       <PaymentFacts payment={payment} />
     </article>

@@ -118,7 +118,7 @@ const RecipientField = ({
 
 type Terms = NonNullable<graph.ReceiptTermsQuery['payment']>;
 
-const RefundForm = ({ payment, close, again, terms }: DialogProps & { readonly terms: Terms }) => {
+const RefundForm = ({ payment, close, terms }: DialogProps & { readonly terms: Terms }) => {
   const { currency, amountCaptured, amountRefunded, receipts } = terms;
   const [typed, setTyped] = useState<readonly TypedItem[]>(() =>
     itemsLeft(receipts, (price) => amountText(price, currency)),
@@ -146,7 +146,7 @@ const RefundForm = ({ payment, close, again, terms }: DialogProps & { readonly t
       isReady={fits && hasReason(reason, amount, isProposed) && (isWhole || isReady)}
       isPending={isPending}
       close={close}
-      again={again}
+      isShown
       act={() => giveBack(reason.trim(), receipt)}
     >
       <p className="quiet">{own.returnedText}</p>

@@ -15,7 +15,7 @@ import { words } from '../words/words.ts';
 import { DraftActs } from './draft-acts.tsx';
 import { recipientText } from './recipient.tsx';
 import { useState, type ReactNode } from 'react';
-import { askOnce } from '../parts/use-ask.ts';
+import { askOnce, reloadScreen } from '../parts/use-ask.ts';
 import { reason_max_chars } from '../../../schema/limits.ts';
 import { ActForm, ActButton, type Closable } from '../parts/act-form.tsx';
 import { TextField } from '../parts/fields.tsx';
@@ -205,12 +205,7 @@ const ChooseDraft = ({
   );
 };
 
-const ChosenDrafts = ({
-  chosen,
-  choose,
-  asked,
-  again,
-}: Chosen & { readonly asked: Asked; readonly again: () => void }) => {
+const ChosenDrafts = ({ chosen, choose, asked }: Chosen & { readonly asked: Asked }) => {
   const [open, setOpen] = useState<Decision | null>(null);
   const [isLost, setLost] = useState(false);
   const rows = [...chosen.values()];
@@ -222,7 +217,7 @@ const ChosenDrafts = ({
   const close = (): void => {
     setOpen(null);
     choose([]);
-    again();
+    reloadScreen();
   };
   return (
     <div className="acts" role="group" aria-label={own.label}>
@@ -260,7 +255,7 @@ const OfFile = ({ batchId }: { readonly batchId: string }) => {
   );
 };
 
-const columnsOf = (chosen: Chosen | null, again: () => void): readonly Column<Row>[] => [
+const columnsOf = (chosen: Chosen | null): readonly Column<Row>[] => [
   {
     name: words.columns.status,
     cell: (draft) => {
@@ -294,7 +289,7 @@ const columnsOf = (chosen: Chosen | null, again: () => void): readonly Column<Ro
     ),
   },
   { name: words.columns.shop, isWide: true, cell: ({ shop }) => shop.name },
-  { name: words.columns.acts, cell: (draft) => <DraftActs draft={draft} again={again} /> },
+  { name: words.columns.acts, cell: (draft) => <DraftActs draft={draft} /> },
 ];
 
 export const DraftsList = () => {
@@ -304,7 +299,7 @@ export const DraftsList = () => {
   const { status, filter } = useNarrowing(draftWords.statuses).asked;
   const narrowing = { merchantId, filter: { ...filter, batchId: search.batch ?? null } };
   const asked = usePage(graph.Drafts, { ...narrowing, status }, { lists: ['payout_drafts'] });
-  const { again, rows } = asked;
+  const { rows } = asked;
   // Drafts of several merchants have several balances: they are decided one merchant at a time.
   const isWaiting =
     merchantId !== null &&
@@ -317,8 +312,8 @@ export const DraftsList = () => {
         name="payout-drafts"
         label={draftWords.tabs.drafts}
         asked={asked}
-        columns={() => columnsOf(isWaiting ? choice : null, again)}
-        tools={isWaiting && <ChosenDrafts {...choice} asked={narrowing} again={again} />}
+        columns={() => columnsOf(isWaiting ? choice : null)}
+        tools={isWaiting && <ChosenDrafts {...choice} asked={narrowing} />}
         keyOf={objectKey}
         empty={<NoRows of={draftWords} />}
       />

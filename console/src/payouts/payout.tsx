@@ -141,9 +141,7 @@ const View = ({ merchantId, id }: ObjectId) => {
         {(recipient.phone ?? recipient.accountNumber) !== null && (
           <RevealAct merchantId={merchantId} id={id} />
         )}
-        {status !== 'pending' && (
-          <EraseAct merchantId={merchantId} subject="payout" id={id} again={again} />
-        )}
+        {status !== 'pending' && <EraseAct merchantId={merchantId} subject="payout" id={id} />}
       </div>
       <Facts
         facts={[

@@ -75,8 +75,8 @@ const InvitationsPart = () => {
   const { issuer } = useViewer();
   const whose = useWhose();
   const mayInvite = usePermission('personInvite').granted;
-  const { data, again } = useAsk(graph.Invitations, {}, !mayInvite || issuer !== null);
-  const { button, dialog } = useActs(again);
+  const { data } = useAsk(graph.Invitations, {}, !mayInvite || issuer !== null);
+  const { button, dialog } = useActs();
   const column: Column<Invitation> = {
     name: words.columns.action,
     cell: ({ id, subject }) =>
@@ -102,7 +102,6 @@ const InvitationsPart = () => {
       <AddBar
         permission="personInvite"
         title={own.invite}
-        again={again}
         dialog={(close) => <InviteDialog close={close} />}
       />
       {rows.length > 0 && (

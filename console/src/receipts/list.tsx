@@ -21,8 +21,8 @@ type Row = graph.ReceiptRowFragment;
 /** The poll interval: a cash register's answer causes no event. */
 const look_ms = 10_000;
 
-const Resend = ({ receipt, again }: { readonly receipt: Row; readonly again: () => void }) => {
-  const { button, dialog } = useActs(again);
+const Resend = ({ receipt }: { readonly receipt: Row }) => {
+  const { button, dialog } = useActs();
   if (receipt.status !== 'failed' && dialog === null) return null;
   return (
     <>
@@ -32,7 +32,7 @@ const Resend = ({ receipt, again }: { readonly receipt: Row; readonly again: () 
   );
 };
 
-const columnsOf = (again: () => void): readonly Column<Row>[] => [
+const columnsOf = (): readonly Column<Row>[] => [
   {
     id: 'status',
     name: words.columns.status,
@@ -58,7 +58,7 @@ const columnsOf = (again: () => void): readonly Column<Row>[] => [
   {
     id: 'acts',
     name: words.columns.acts,
-    cell: (receipt) => <Resend receipt={receipt} again={again} />,
+    cell: (receipt) => <Resend receipt={receipt} />,
   },
 ];
 

@@ -80,7 +80,6 @@ const RunsPart = () => {
       <AddBar
         permission="reconciliationOpen"
         title={own.upload}
-        again={asked.again}
         dialog={(close) => <UploadDialog close={close} />}
       />
       <Young rows={asked.rows ?? []} />

@@ -1,5 +1,4 @@
 /** Proposed refunds, and the decisions of a second person. */
-import type { Again } from '../parts/act-form.tsx';
 import * as graph from '../../../schema/generated/console.ts';
 import { useAddress } from '../address.ts';
 import { DraftState, Proposer } from '../parts/decide.tsx';
@@ -17,7 +16,7 @@ import { RefundDraftActs } from './draft-acts.tsx';
 type Row = graph.RefundDraftRowFragment;
 const followed = { lists: ['refund_drafts'] } as const;
 
-const columnsOf = (again: () => void): readonly Column<Row>[] => [
+const columnsOf = (): readonly Column<Row>[] => [
   { name: words.columns.status, cell: (draft) => <DraftState draft={draft} own={own} /> },
   amountColumn(words.columns.amount),
   {
@@ -32,7 +31,7 @@ const columnsOf = (again: () => void): readonly Column<Row>[] => [
   { name: words.columns.reason, cell: ({ reason }) => <span className="wrap">{reason}</span> },
   { name: own.proposed, isNamed: true, cell: (draft) => <Proposer draft={draft} own={own} /> },
   { name: words.columns.shop, isWide: true, cell: ({ payment }) => payment.shopName },
-  { name: words.columns.acts, cell: (draft) => <RefundDraftActs draft={draft} again={again} /> },
+  { name: words.columns.acts, cell: (draft) => <RefundDraftActs draft={draft} /> },
 ];
 
 export const RefundDraftsList = () => {
@@ -58,14 +57,15 @@ export const RefundDraftsList = () => {
 
 export const WaitingRefunds = ({
   payment: { merchantId, id: paymentId, mode },
-  again,
-}: Again & { readonly payment: PaymentDetails }) => {
-  const { data, again: reload } = useAsk(graph.RefundDrafts, {
+}: {
+  readonly payment: PaymentDetails;
+}) => {
+  const { data, again } = useAsk(graph.RefundDrafts, {
     merchantId,
     status: ['pending'],
     filter: { paymentId, mode: [mode] },
   });
-  useFollow(reload, followed);
+  useFollow(again, followed);
   const rows = data?.refundDrafts.nodes ?? [];
   if (rows.length === 0) return null;
   return (
@@ -80,13 +80,7 @@ export const WaitingRefunds = ({
             </p>
             <p className="break">{draft.reason}</p>
             <DraftState draft={draft} own={own} />
-            <RefundDraftActs
-              draft={draft}
-              again={() => {
-                reload();
-                again();
-              }}
-            />
+            <RefundDraftActs draft={draft} />
           </li>
         ))}
       </ul>

@@ -23,7 +23,7 @@ export const useKey = (): string => useState(() => `console-${crypto.randomUUID(
 export const ShopsButton = ({
   dialog,
   ...act
-}: Pick<Parameters<typeof DialogAct>[0], 'title' | 'permission' | 'again'> & {
+}: Pick<Parameters<typeof DialogAct>[0], 'title' | 'permission'> & {
   readonly dialog: (shops: Shops, close: () => void) => ReactNode;
 }) => {
   const [first, ...others] = useShops();

@@ -6,7 +6,7 @@ import { useAddress } from '../address.ts';
 import { readAmount } from '../amounts.ts';
 import { CheckField, PickField, TextField, useTyped } from '../parts/fields.tsx';
 import { send } from '../parts/outcome.tsx';
-import { PolicyForm, type Again } from '../parts/act-form.tsx';
+import { PolicyForm } from '../parts/act-form.tsx';
 import { sellingWords as own } from '../words/selling.ts';
 import { words } from '../words/words.ts';
 import {
@@ -170,11 +170,10 @@ const Dialog = ({ shops, close }: { readonly shops: Shops; readonly close: () =>
   );
 };
 
-export const NewLinkButton = ({ again }: Again) => (
+export const NewLinkButton = () => (
   <ShopsButton
     title={own.link}
     permission="linkCreate"
-    again={again}
     dialog={(shops, close) => <Dialog shops={shops} close={close} />}
   />
 );

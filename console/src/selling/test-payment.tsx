@@ -115,7 +115,6 @@ export const TestPaymentButton = () => {
     <ShopsButton
       title={own.test}
       permission="paymentCreate"
-      again={() => {}}
       dialog={(shops, close) => <Dialog shops={shops} close={close} />}
     />
   );

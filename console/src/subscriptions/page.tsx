@@ -117,7 +117,7 @@ const SubscriptionList = () => {
         opens
         empty={<NoRows of={own} />}
       />
-      <SubscriptionDrawer again={asked.again} />
+      <SubscriptionDrawer />
     </>
   );
 };

@@ -21,16 +21,17 @@ import { FailureName } from '../words/failures.tsx';
 import { words } from '../words/words.ts';
 import { wholeUnits } from '../format.ts';
 import { reason_max_chars } from '../../../schema/limits.ts';
-import { useActs, type Again } from '../parts/act-form.tsx';
+import { useActs } from '../parts/act-form.tsx';
 import { send } from '../parts/outcome.tsx';
 
 type SubscriptionDetails = NonNullable<graph.SubscriptionQuery['billingSubscription']>;
 
 const SubscriptionActs = ({
   subscription: { merchantId, id, status },
-  again,
-}: Again & { readonly subscription: SubscriptionDetails }) => {
-  const { button, dialog } = useActs(again);
+}: {
+  readonly subscription: SubscriptionDetails;
+}) => {
+  const { button, dialog } = useActs();
   if (status === 'cancelled') return null;
   const text = { label: words.columns.reason, hint: own.reasonHint };
   return (
@@ -170,7 +171,7 @@ const Terms = ({ subscription }: { readonly subscription: SubscriptionDetails })
   );
 };
 
-const View = ({ merchantId, id, changed }: ObjectId & { readonly changed: () => void }) => {
+const View = ({ merchantId, id }: ObjectId) => {
   const { data, error, again } = useAsk(graph.Subscription, { merchantId, id });
   useFollow(again);
   if (!data) return error ? <Failure error={error} again={again} /> : <Skeleton />;
@@ -186,13 +187,7 @@ const View = ({ merchantId, id, changed }: ObjectId & { readonly changed: () => 
         <Status tone={tones[status]}>{own.statuses[status]}</Status>
         <p className="quiet line">{own.every(intervalCount, period)}</p>
       </header>
-      <SubscriptionActs
-        subscription={subscription}
-        again={() => {
-          again();
-          changed();
-        }}
-      />
+      <SubscriptionActs subscription={subscription} />
       <Terms subscription={subscription} />
       <Upcoming dates={subscription.upcoming} />
       <Charges subscription={subscription} />
@@ -200,8 +195,8 @@ const View = ({ merchantId, id, changed }: ObjectId & { readonly changed: () => 
   );
 };
 
-export const SubscriptionDrawer = ({ again }: Again) => (
+export const SubscriptionDrawer = () => (
   <ObjectDrawer name={own.one}>
-    {(merchantId, id) => <View merchantId={merchantId} id={id} changed={again} />}
+    {(merchantId, id) => <View merchantId={merchantId} id={id} />}
   </ObjectDrawer>
 );

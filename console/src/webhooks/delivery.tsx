@@ -8,7 +8,7 @@ import { Drawer } from '../parts/modal.tsx';
 import { toldBy, send } from '../parts/outcome.tsx';
 import { Empty, Failure, Skeleton } from '../parts/states.tsx';
 import { Status, tones, CopyBlock, Id, Moment } from '../parts/texts.tsx';
-import { useAsk } from '../parts/use-ask.ts';
+import { reloadScreen, useAsk } from '../parts/use-ask.ts';
 import { useFollow } from '../parts/use-follow.ts';
 import { sharedWords } from '../words/shared.ts';
 import { webhookWords as own } from '../words/webhooks.ts';
@@ -170,11 +170,11 @@ const Reproduce = ({ request, url }: { readonly request: Request; readonly url: 
   </>
 );
 
-const Found = ({ delivery, again }: { readonly delivery: Row; readonly again: () => void }) => {
+const Found = ({ delivery }: { readonly delivery: Row }) => {
   const { merchantId, id, status, request } = delivery;
   const { isRunning, outcome, run } = useRun(async () => {
     const came = await send(graph.ResendDelivery, { merchantId, id }, words.delivery.resent);
-    again();
+    reloadScreen();
     return came;
   });
   return (
@@ -211,7 +211,7 @@ export const DeliveryDrawer = ({ name }: { readonly name: string }) => {
     <Drawer title={found?.event.replace('_', '.') ?? words.delivery.none}>
       {!data && (error ? <Failure error={error} again={again} /> : <Skeleton />)}
       {data && !found && <Empty title={sharedWords.notFound} />}
-      {found && <Found delivery={found} again={again} />}
+      {found && <Found delivery={found} />}
     </Drawer>
   );
 };

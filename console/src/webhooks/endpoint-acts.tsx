@@ -2,7 +2,7 @@
 import { useState, type ReactNode } from 'react';
 import * as graph from '../../../schema/generated/console.ts';
 import { secretOverlap_max_h } from '../../../schema/limits.ts';
-import { PolicyForm, useActs, type Again, type Closable } from '../parts/act-form.tsx';
+import { PolicyForm, useActs, type Closable } from '../parts/act-form.tsx';
 import {
   CheckList,
   PickField,
@@ -34,7 +34,10 @@ const SchemeField = ({ value, set }: Held<graph.WebhookSignature>) => (
 type Endpoint = NonNullable<
   graph.MerchantQuery['merchant']
 >['shops'][number]['webhookEndpoints'][number];
-type OfEndpoint = Again & { readonly merchantId: string; readonly endpoint: Endpoint };
+interface OfEndpoint {
+  readonly merchantId: string;
+  readonly endpoint: Endpoint;
+}
 
 const EventsField = ({ value, set }: Held<readonly graph.WebhookEvent[]>) => (
   <>
@@ -166,10 +169,9 @@ export const EndpointTerms = ({ endpoint }: { readonly endpoint: Endpoint }) => 
 export const EndpointActs = ({
   merchantId,
   endpoint,
-  again,
   children,
 }: OfEndpoint & { readonly children?: ReactNode }) => {
-  const { button, dialog } = useActs(again);
+  const { button, dialog } = useActs();
   const { id, url, active, signature } = endpoint;
   return (
     <div className="acts">
@@ -218,7 +220,7 @@ export const EndpointActs = ({
   );
 };
 
-export const EndpointLine = ({ merchantId, endpoint, again }: OfEndpoint) => {
+export const EndpointLine = ({ merchantId, endpoint }: OfEndpoint) => {
   const { url, active } = endpoint;
   return (
     <li data-over={!active}>
@@ -227,7 +229,7 @@ export const EndpointLine = ({ merchantId, endpoint, again }: OfEndpoint) => {
         {!active && <span className="quiet">{own.inactive}</span>}
         <EndpointTerms endpoint={endpoint} />
       </span>
-      <EndpointActs merchantId={merchantId} endpoint={endpoint} again={again} />
+      <EndpointActs merchantId={merchantId} endpoint={endpoint} />
     </li>
   );
 };

@@ -6,7 +6,7 @@ import { listOf, useAddress } from '../address.ts';
 import { usePage, Listing } from '../parts/listing.tsx';
 import { Empty, Failure, Skeleton } from '../parts/states.tsx';
 import { Moment, PageHead } from '../parts/texts.tsx';
-import { useAsk } from '../parts/use-ask.ts';
+import { reloadScreen, useAsk } from '../parts/use-ask.ts';
 import { type Column, objectKey, createdColumn, statusColumn } from '../parts/table.tsx';
 import { useFollow } from '../parts/use-follow.ts';
 import { RangeFilters, ManyChips } from '../parts/filters.tsx';
@@ -52,7 +52,7 @@ const Health = ({ health }: Pick<Endpoint, 'health'>) => {
 };
 
 /** What the buttons do at once: a sample event, and the pending deliveries; the outcome in words. */
-const useAtOnce = (merchantId: string, id: string, again: () => void) => {
+const useAtOnce = (merchantId: string, id: string) => {
   const [said, say] = useState('');
   const told = (outcome: Outcome): Outcome => {
     say(toldBy(outcome));
@@ -79,7 +79,7 @@ const useAtOnce = (merchantId: string, id: string, again: () => void) => {
         return own.retried(wholeNumber(count));
       });
       if ('done' in outcome && hasMore) continue;
-      if ('done' in outcome) again();
+      if ('done' in outcome) reloadScreen();
       return told(outcome);
     }
   });
@@ -91,19 +91,18 @@ interface CardProps {
   readonly shopName: string;
   readonly endpoint: Endpoint;
   readonly failed: Failed | null;
-  readonly again: () => void;
 }
 
 /** The buttons that send something now, before those of the settings. */
-const SendingActs = ({ merchantId, endpoint, failed, again }: Omit<CardProps, 'shopName'>) => {
-  const { button, dialog } = useActs(again);
+const SendingActs = ({ merchantId, endpoint, failed }: Omit<CardProps, 'shopName'>) => {
+  const { button, dialog } = useActs();
   const { id, active, health } = endpoint;
-  const { said, test, retry } = useAtOnce(merchantId, id, again);
+  const { said, test, retry } = useAtOnce(merchantId, id);
   const count = failed && countText(failed.count);
   const barred = active ? own.replayNone : own.replayDisabled;
   return (
     <>
-      <EndpointActs merchantId={merchantId} endpoint={endpoint} again={again}>
+      <EndpointActs merchantId={merchantId} endpoint={endpoint}>
         <ActButton permission="webhookEndpointTest" onPress={() => !test.isRunning && test.run()}>
           {own.test}
         </ActButton>
@@ -173,7 +172,6 @@ const EndpointCards = ({ merchantId }: { readonly merchantId: string }) => {
         <AddBar
           permission="webhookEndpointCreate"
           title={words.merchants.addEndpoint}
-          again={again}
           dialog={(close) => <AddEndpointDialog shops={[first, ...others]} close={close} />}
         />
       )}
@@ -189,7 +187,6 @@ const EndpointCards = ({ merchantId }: { readonly merchantId: string }) => {
               data.webhookFailures.nodes.find(({ endpointId }) => endpointId === endpoint.id) ??
               null
             }
-            again={again}
           />
         ))}
       </ul>
