@@ -3,7 +3,7 @@ import { createRoot } from 'react-dom/client';
 import { Provider } from 'urql';
 import { RouterProvider } from '@tanstack/react-router';
 import { openGraph, openSocket, type Ends } from './graph/client.ts';
-import { setConnection } from './graph/live.tsx';
+import { setConnection } from './graph/live.ts';
 import { router } from './router.tsx';
 import { applySettings } from './settings.ts';
 import { goToLogin, isViewerKnown, returnToPlace } from './viewer.tsx';

@@ -3,7 +3,7 @@ import { Outlet, useRouterState, Link } from '@tanstack/react-router';
 import { useEffect, useState } from 'react';
 import { nothingKept, useAddress, readSearch, without, type Search } from '../address.ts';
 import { timeOfDay } from '../format.ts';
-import { LiveProvider, useLive } from '../graph/live.tsx';
+import { useLiveEvents, useLostAt } from '../graph/live.ts';
 import { Button, Form } from '../parts/button.tsx';
 import { useUnansweredSince, useAsk } from '../parts/use-ask.ts';
 import { Icon } from '../parts/icon.tsx';
@@ -151,7 +151,7 @@ const ModeSwitch = () => {
 };
 
 const LiveDot = () => {
-  const { lostAt } = useLive();
+  const lostAt = useLostAt();
   const staleAt = useUnansweredSince();
   const stale = staleAt && words.live.stale(timeOfDay(staleAt));
   const fault = lostAt ? words.live.since(timeOfDay(lostAt)) : stale;
@@ -201,6 +201,7 @@ const Inside = () => {
   const viewer = useViewer();
   const isTest = mode === 'test';
   useTitle(isTest);
+  useLiveEvents(merchantId ?? viewer.merchantId);
   const list = useRouterState({ select: ({ location }) => listAt(location.pathname) });
   useEffect(() => {
     if (list) rememberFilters(list, search);
@@ -211,7 +212,7 @@ const Inside = () => {
     if (settingsNow().mode !== mode) changeSettings({ mode });
   }, [mode]);
   return (
-    <LiveProvider merchantId={merchantId ?? viewer.merchantId}>
+    <>
       <a className="skip" href="#content">
         {words.skip}
       </a>
@@ -229,7 +230,7 @@ const Inside = () => {
         </main>
       </div>
       <Shortcuts />
-    </LiveProvider>
+    </>
   );
 };
 

@@ -4,7 +4,7 @@
  */
 import { useEffect, useRef } from 'react';
 import type * as graph from '../../../schema/generated/console.ts';
-import { useLive, type LiveChange } from '../graph/live.tsx';
+import { listenChanges, listenLists, useLostAt, type LiveChange } from '../graph/live.ts';
 
 /** The least time between two queries, however many events there are. */
 const restOfEvents_ms = 2_000;
@@ -74,7 +74,7 @@ export const useFollow = (
     isOn = true,
   }: Followed = {},
 ): void => {
-  const { listen, listenLists, lostAt } = useLive();
+  const lostAt = useLostAt();
   const latest = useRef({ again, isAbout });
   latest.current = { again, isAbout };
   const names = lists.join(' ');
@@ -93,7 +93,7 @@ export const useFollow = (
     };
     const ends = [
       opened.end,
-      ...(events ? [listen(askAbout)] : []),
+      ...(events ? [listenChanges(askAbout)] : []),
       listenLists((changed) => {
         if (names.split(' ').some((name) => changed.has(name))) opened.soon(restOfLists_ms);
       }),
@@ -102,7 +102,7 @@ export const useFollow = (
       asking.current = null;
       for (const end of ends) end();
     };
-  }, [listen, listenLists, names, events, isOn]);
+  }, [names, events, isOn]);
   useEffect(() => {
     const timer = setInterval(() => asking.current?.now(), pause_ms);
     return () => clearInterval(timer);

@@ -4,7 +4,7 @@
  */
 import { useEffect, useRef, useState } from 'react';
 import { useAddress } from '../address.ts';
-import { useLive, type LiveChange, type LiveObjects } from '../graph/live.tsx';
+import { listenChanges, type LiveChange, type LiveObjects } from '../graph/live.ts';
 import { words } from '../words/words.ts';
 import { objectKey } from './table.tsx';
 
@@ -64,7 +64,6 @@ export const useLiveRows = <Of extends Kind, List extends Asked<LiveObjects[Of]>
   asked: List,
   fits: Options<Of>['fits'],
 ) => {
-  const { listen } = useLive();
   const { search, merchantId } = useAddress();
   const [kept, setState] = useState<State<LiveObjects[Of]>>(() => fresh(asked.rows));
   const state = kept.base === asked.rows ? kept : fresh(asked.rows);
@@ -79,10 +78,10 @@ export const useLiveRows = <Of extends Kind, List extends Asked<LiveObjects[Of]>
   latest.current = ofAddress;
   useEffect(
     () =>
-      listen((changes) => {
+      listenChanges((changes) => {
         setState((before) => apply(before, changes, latest.current));
       }),
-    [listen],
+    [],
   );
   useEffect(() => {
     if (state.changed.size === 0) return undefined;

@@ -2,7 +2,7 @@
  * Live events and list changes: two subscriptions for the page, shared by its listeners. After a
  * lost connection screens query again, so nothing is missed.
  */
-import { createContext, useContext, useEffect, useMemo, useState, type ReactNode } from 'react';
+import { useEffect } from 'react';
 import { useClient } from 'urql';
 import { reloadScreen } from '../parts/use-ask.ts';
 import { openListeners, openStore } from '../store.ts';
@@ -24,18 +24,25 @@ interface Change<Kind extends keyof LiveObjects> {
 
 export type LiveChange = { [Kind in keyof LiveObjects]: Change<Kind> }[keyof LiveObjects];
 
-type Listener = (changes: readonly LiveChange[]) => void;
-type ListListener = (lists: ReadonlySet<string>) => void;
+const changes = openListeners<readonly LiveChange[]>();
+const lists = openListeners<ReadonlySet<string>>();
+const lostSince = openStore<Date | null>(null);
 
-interface Live {
-  /** Null while connected; else the moment of the disconnection. */
-  readonly lostAt: Date | null;
-  readonly listen: (listener: Listener) => () => void;
-  /** Listens for changed lists that have no events of their own. */
-  readonly listenLists: (listener: ListListener) => () => void;
-}
+export const listenChanges = changes.listen;
 
-const Context = createContext<Live | null>(null);
+/** Listens for changed lists that have no events of their own. */
+export const listenLists = lists.listen;
+
+/** Null while connected; else the moment of the disconnection. */
+export const useLostAt = lostSince.use;
+
+/** Takes the socket's state: it counts as open until its first message. */
+export const setConnection = (state: 'open' | 'closed'): void => {
+  const lostAt = lostSince.now();
+  if (state === 'closed') return lostSince.set(lostAt ?? new Date());
+  lostSince.set(null);
+  if (lostAt) reloadScreen();
+};
 
 const changeOf = (event: Received): LiveChange | null => {
   switch (event.__typename) {
@@ -57,43 +64,25 @@ const changeOf = (event: Received): LiveChange | null => {
 /** Events are batched: a burst redraws the screen only a few times a second. */
 const debounce_ms = 150;
 
-const openDebouncer = (give: (changes: readonly LiveChange[]) => void) => {
+const openDebouncer = () => {
   let waiting: LiveChange[] = [];
   let timer: ReturnType<typeof setTimeout> | null = null;
   return (change: LiveChange): void => {
     waiting.push(change);
     timer ??= setTimeout(() => {
-      const changes = waiting;
+      const given = waiting;
       waiting = [];
       timer = null;
-      give(changes);
+      changes.give(given);
     }, debounce_ms);
   };
 };
 
-const lostSince = openStore<Date | null>(null);
-
-/** Takes the socket's state: it counts as open until its first message. */
-export const setConnection = (state: 'open' | 'closed'): void => {
-  const lostAt = lostSince.now();
-  if (state === 'closed') return lostSince.set(lostAt ?? new Date());
-  lostSince.set(null);
-  if (lostAt) reloadScreen();
-};
-
-export const LiveProvider = ({
-  merchantId,
-  children,
-}: {
-  readonly merchantId: string | null;
-  readonly children: ReactNode;
-}) => {
+/** Subscribes to what happens to the objects of a merchant, or of all. */
+export const useLiveEvents = (merchantId: string | null): void => {
   const client = useClient();
-  const [changes] = useState(openListeners<readonly LiveChange[]>);
-  const [lists] = useState(openListeners<ReadonlySet<string>>);
-  const lostAt = lostSince.use();
   useEffect(() => {
-    const debounce = openDebouncer(changes.give);
+    const debounce = openDebouncer();
     const events = client.subscription(graph.LiveEvents, { merchantId }).subscribe(({ data }) => {
       const change = data && changeOf(data.events);
       if (change) debounce(change);
@@ -107,16 +96,5 @@ export const LiveProvider = ({
       events.unsubscribe();
       changed.unsubscribe();
     };
-  }, [client, merchantId, changes, lists]);
-  const live = useMemo<Live>(
-    () => ({ lostAt, listen: changes.listen, listenLists: lists.listen }),
-    [lostAt, changes, lists],
-  );
-  return <Context value={live}>{children}</Context>;
-};
-
-export const useLive = (): Live => {
-  const live = useContext(Context);
-  if (!live) throw new Error('nothing is live here');
-  return live;
+  }, [client, merchantId]);
 };
