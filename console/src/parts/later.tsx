@@ -4,26 +4,13 @@
  * retries all of them. Some browsers cache a script's failure, so the page reloads when a retry
  * fails although the service answers.
  */
-import { Component, useEffect, useRef, useState, type ComponentType, type ReactNode } from 'react';
+import { CatchBoundary } from '@tanstack/react-router';
+import { useEffect, useState, type ComponentType, type ReactNode } from 'react';
 import { useSettings } from '../settings.ts';
+import { openStore } from '../store.ts';
 import { Broken, Failure } from './states.tsx';
 
-interface FaultProps {
-  readonly again: () => void;
-}
-
 const rest_ms = 3_000;
-
-/** A part of a screen that could not be loaded: it is shown in the page's corner. */
-const PartFault = ({ again }: FaultProps) => (
-  <aside className="part-fault">
-    <Failure again={again} />
-  </aside>
-);
-
-interface BoundaryProps {
-  readonly children: ReactNode;
-}
 
 const answers = (): Promise<boolean> =>
   fetch('/console/', { method: 'HEAD' }).then(
@@ -31,31 +18,20 @@ const answers = (): Promise<boolean> =>
     () => false,
   );
 
+/** How each part that is not there yet is tried again. */
 const lost = new Set<() => void>();
 const tryAgain = (): void => {
   for (const again of lost) again();
 };
 
-/** Counts a failed part, and retries it periodically; returns a function that stops it. */
-const addLost = (again: () => void, ask: () => Promise<void>): (() => void) => {
-  const timer = setInterval(() => void ask(), rest_ms);
-  lost.add(again);
-  return () => {
-    lost.delete(again);
-    clearInterval(timer);
-  };
-};
+const Fault = () => <Failure again={tryAgain} />;
 
-class Boundary extends Component<BoundaryProps, { readonly isBroken: boolean }> {
-  override state = { isBroken: false };
-  static getDerivedStateFromError() {
-    return { isBroken: true };
-  }
-  override render(): ReactNode {
-    if (!this.state.isBroken) return this.props.children;
-    return <Broken again={() => this.setState({ isBroken: false })} />;
-  }
-}
+/** A part of a screen that could not be loaded: it is shown in the page's corner. */
+const PartFault = () => (
+  <aside className="part-fault">
+    <Fault />
+  </aside>
+);
 
 export type Later<Props> = ((props: Props) => ReactNode) & {
   readonly preload: () => Promise<void>;
@@ -63,57 +39,50 @@ export type Later<Props> = ((props: Props) => ReactNode) & {
 
 const laterWith = <Props extends object>(
   load: () => Promise<ComponentType<Props>>,
-  Fault: ComponentType<FaultProps>,
+  Lost: ComponentType,
 ): Later<Props> => {
-  let loaded: ComponentType<Props> | null = null;
+  const loaded = openStore<ComponentType<Props> | null>(null);
   // An import that failed is forgotten: the next one asks the service anew.
-  let loading: Promise<boolean> | null = null;
-  const loadOnce = (): Promise<boolean> =>
-    (loading ??= load().then(
-      (part) => {
-        loaded = part;
-        return true;
-      },
-      () => {
-        loading = null;
-        return false;
-      },
-    ));
+  let loading: Promise<void> | null = null;
+  const loadOnce = async (): Promise<boolean> => {
+    loading ??= load().then(loaded.set, () => void (loading = null));
+    await loading;
+    return loaded.now() !== null;
+  };
   const Part = (props: Props) => {
     // When they change, the words and moments of what was loaded are drawn anew.
     useSettings();
-    const [state, setState] = useState<'loading' | 'loaded' | 'failed'>(
-      loaded ? 'loaded' : 'loading',
-    );
-    const isAgain = useRef(false);
+    const Shown = loaded.use();
+    const [isFailed, setFailed] = useState(false);
     useEffect(() => {
-      if (state !== 'failed') return undefined;
-      const again = (): void => {
-        isAgain.current = true;
-        setState('loading');
-      };
-      return addLost(again, async () => {
-        if (await loadOnce()) setState('loaded');
-      });
-    }, [state]);
-    useEffect(() => {
-      if (state !== 'loading') return undefined;
+      if (Shown) return undefined;
       let isGone = false;
-      const wait = async (): Promise<void> => {
+      const attempt = async (isAgain: boolean): Promise<void> => {
         const isLoaded = await loadOnce();
-        if (!isLoaded && isAgain.current && (await answers())) location.reload();
-        if (!isGone) setState(isLoaded ? 'loaded' : 'failed');
+        if (!isLoaded && isAgain && (await answers())) location.reload();
+        if (!isGone) setFailed(!isLoaded);
       };
-      void wait();
-      return () => void (isGone = true);
-    }, [state]);
-    if (state === 'failed') return <Fault again={tryAgain} />;
-    const Shown = loaded;
-    if (!Shown) return null;
+      const again = (): void => {
+        setFailed(false);
+        void attempt(true);
+      };
+      const timer = setInterval(() => void loadOnce(), rest_ms);
+      lost.add(again);
+      void attempt(false);
+      return () => {
+        isGone = true;
+        lost.delete(again);
+        clearInterval(timer);
+      };
+    }, [Shown]);
+    if (!Shown) return isFailed && <Lost />;
     return (
-      <Boundary>
+      <CatchBoundary
+        getResetKey={() => null}
+        errorComponent={({ reset }) => <Broken again={reset} />}
+      >
         <Shown {...props} />
-      </Boundary>
+      </CatchBoundary>
     );
   };
   const preload = async (): Promise<void> => {
@@ -126,4 +95,4 @@ const laterWith = <Props extends object>(
 export const later = <Props extends object>(load: () => Promise<ComponentType<Props>>) =>
   laterWith(load, PartFault);
 
-export const laterScreen = (load: () => Promise<ComponentType>) => laterWith(load, Failure);
+export const laterScreen = (load: () => Promise<ComponentType>) => laterWith(load, Fault);
