@@ -4,7 +4,7 @@ import * as graph from '../../../schema/generated/console.ts';
 import { listOf, useAddress } from '../address.ts';
 import { shortMoment } from '../format.ts';
 import { ResolvedChips, ToggleChips } from '../parts/filters.tsx';
-import { useActs } from '../parts/act-form.tsx';
+import { actButton } from '../parts/act-form.tsx';
 import { Listing, usePage } from '../parts/listing.tsx';
 import { Drawer } from '../parts/modal.tsx';
 import { send } from '../parts/outcome.tsx';
@@ -84,7 +84,6 @@ const isRefusedReturn = ({ kind, payment, subjectId }: Alert): boolean =>
   kind === 'late_success' && payment !== null && payment.id !== subjectId;
 
 const AlertActs = ({ alert }: { readonly alert: Alert }) => {
-  const { button, dialog } = useActs();
   const { resolvedAt, resolvedBy, note, payment, subjectId: id } = alert;
   const isOpen = resolvedAt === null;
   return (
@@ -92,7 +91,7 @@ const AlertActs = ({ alert }: { readonly alert: Alert }) => {
       {isOpen &&
         payment &&
         isRefusedReturn(alert) &&
-        button({
+        actButton({
           permission: 'refundRetry',
           title: own.retryRefund,
           consequence: own.retryRefundText,
@@ -102,13 +101,12 @@ const AlertActs = ({ alert }: { readonly alert: Alert }) => {
             ),
         })}
       {isOpen ? (
-        button(resolveAct(alert))
+        actButton(resolveAct(alert))
       ) : (
         <span className="quiet wrap">
           {resolvedBy ?? ''}, {shortMoment(resolvedAt, Date.now())}: {note}
         </span>
       )}
-      {dialog}
     </div>
   );
 };

@@ -2,7 +2,7 @@
 import { useEffect, useState } from 'react';
 import * as graph from '../../../schema/generated/console.ts';
 import { exactMoment, utcMoment } from '../format.ts';
-import { DialogAct, useActs } from '../parts/act-form.tsx';
+import { DialogAct, actButton } from '../parts/act-form.tsx';
 import { send } from '../parts/outcome.tsx';
 import { Empty, Failure, Skeleton } from '../parts/states.tsx';
 import { useAsk } from '../parts/use-ask.ts';
@@ -207,7 +207,6 @@ const Face = ({ clock }: { readonly clock: TestClock }) => {
 export const ClockPart = ({ shop }: { readonly shop: DeveloperShop }) => {
   const { merchantId, id: shopId } = shop;
   const { data, error, again } = useAsk(graph.Clock, { merchantId, shopId });
-  const { button, dialog } = useActs();
   const acts = clockActs({ merchantId, shopId });
   const clock = data?.testClock ?? null;
   const isMoving = clock !== null && (clock.advancingTo !== null || !clock.frozen);
@@ -215,28 +214,24 @@ export const ClockPart = ({ shop }: { readonly shop: DeveloperShop }) => {
   if (!data) return error ? <Failure error={error} again={again} /> : <Skeleton />;
   if (!clock)
     return (
-      <>
-        <Empty title={own.clockNone}>
-          <p>{own.clockNoneText}</p>
-          <div className="acts">{button(acts.make)}</div>
-        </Empty>
-        {dialog}
-      </>
+      <Empty title={own.clockNone}>
+        <p>{own.clockNoneText}</p>
+        <div className="acts">{actButton(acts.make)}</div>
+      </Empty>
     );
   return (
     <div className="cards">
       <section className="card">
         <Face clock={clock} />
         <div className="acts">
-          {button(clock.frozen ? acts.resume : acts.freeze)}
-          {button(acts.remove)}
+          {actButton(clock.frozen ? acts.resume : acts.freeze)}
+          {actButton(acts.remove)}
         </div>
       </section>
       <section className="card">
         <h2>{own.clockNext}</h2>
         {clock.advancingTo === null && <Ahead clock={clock} />}
       </section>
-      {dialog}
     </div>
   );
 };

@@ -2,7 +2,7 @@
 import * as graph from '../../../schema/generated/console.ts';
 import { useAddress } from '../address.ts';
 import { wholeUnits } from '../format.ts';
-import { ActForm, useActs, type Closable } from '../parts/act-form.tsx';
+import { ActForm, actButton } from '../parts/act-form.tsx';
 import { CheckList, PickField, TextField, useTyped, type Held } from '../parts/fields.tsx';
 import { send } from '../parts/outcome.tsx';
 import { Facts, Moment, Status } from '../parts/texts.tsx';
@@ -65,8 +65,7 @@ const nothingTyped = { name: '', life: '0' as Life, scopes: [] as readonly strin
 export const IssueDialog = ({
   shop,
   isLive,
-  close,
-}: Closable & {
+}: {
   readonly shop: { readonly id: string; readonly merchantId: string };
   readonly isLive: boolean;
 }) => {
@@ -78,7 +77,6 @@ export const IssueDialog = ({
     <ActForm
       title={words.merchants.issue}
       consequence={own.issueText}
-      close={close}
       isReady={name !== ''}
       isRepeated
       act={() =>
@@ -135,16 +133,15 @@ const KeyFacts = ({ apiKey: { name, scopes, owner, expiresAt } }: { readonly api
 );
 
 export const KeyActs = ({ apiKey }: { readonly apiKey: KeyOf }) => {
-  const { button, dialog } = useActs();
   const { merchantId, id: apiKeyId, status, prefix, isMine } = apiKey;
   const { merchants } = words;
-  if ((status === 'revoked' || status === 'expired') && dialog === null)
+  if (status === 'revoked' || status === 'expired')
     return <Status tone="over">{merchants[status]}</Status>;
   return (
     <div className="acts">
       {status === 'pending' && <Status tone="waiting">{merchants.waits}</Status>}
       {status === 'pending' &&
-        button({
+        actButton({
           permission: 'apiKeyApprove',
           barred: isMine ? merchants.ownKey : undefined,
           isMain: true,
@@ -154,7 +151,7 @@ export const KeyActs = ({ apiKey }: { readonly apiKey: KeyOf }) => {
           act: () => send(graph.ApproveKey, { merchantId, apiKeyId }, merchants.approved),
         })}
       {status === 'active' &&
-        button({
+        actButton({
           permission: 'apiKeyRotate',
           title: merchants.replace,
           consequence: own.replaceText(prefix),
@@ -175,13 +172,12 @@ export const KeyActs = ({ apiKey }: { readonly apiKey: KeyOf }) => {
               issuedText,
             ),
         })}
-      {button({
+      {actButton({
         permission: 'apiKeyRevoke',
         title: merchants.revoke,
         consequence: merchants.revokeText(prefix),
         act: () => send(graph.RevokeKey, { merchantId, apiKeyId }, merchants.revoked),
       })}
-      {dialog}
     </div>
   );
 };

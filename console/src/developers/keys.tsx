@@ -87,7 +87,7 @@ export const KeysPart = ({
       <AddBar
         permission="apiKeyIssue"
         title={words.merchants.issue}
-        dialog={(close) => <IssueDialog shop={shop} isLive={isLive} close={close} />}
+        dialog={<IssueDialog shop={shop} isLive={isLive} />}
       />
       <div className="filter-row">
         <KeyFilters />

@@ -1,7 +1,7 @@
 /** A shop's allow-list, and whether its requests must be signed. */
 import { useState } from 'react';
 import * as graph from '../../../schema/generated/console.ts';
-import { DialogAct, useActs } from '../parts/act-form.tsx';
+import { DialogAct, actButton } from '../parts/act-form.tsx';
 import { send } from '../parts/outcome.tsx';
 import { usePermission } from '../viewer.tsx';
 import { developerWords as own } from '../words/developers.ts';
@@ -43,7 +43,6 @@ const AllowList = ({ shop }: OfShop) => {
 };
 
 const Signature = ({ shop }: OfShop) => {
-  const { button, dialog } = useActs();
   const {
     merchantId,
     id: shopId,
@@ -56,7 +55,7 @@ const Signature = ({ shop }: OfShop) => {
     consequence: string,
     change: Pick<graph.RequireSignatureMutationVariables, 'required' | 'bound'>,
   ) =>
-    button({
+    actButton({
       permission: 'shopSignatureRequire',
       title,
       consequence,
@@ -77,7 +76,7 @@ const Signature = ({ shop }: OfShop) => {
           requiring(own.signatureBind, own.signatureBindText, { required: true, bound: true })}
         {isRequired &&
           requiring(own.signatureLift, own.signatureLiftText, { required: false, bound: null })}
-        {button({
+        {actButton({
           permission: 'shopSigningSecretRotate',
           title: own.rotate,
           consequence: own.rotateText,
@@ -89,7 +88,6 @@ const Signature = ({ shop }: OfShop) => {
             })),
         })}
       </div>
-      {dialog}
     </section>
   );
 };

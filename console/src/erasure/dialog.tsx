@@ -17,7 +17,6 @@ interface DialogProps {
   readonly subject: graph.PersonalDataSubject;
   /** Null: it is typed. */
   readonly id: string | null;
-  readonly close: () => void;
 }
 
 /** Calls until nothing is left; `seen` receives the count so far. */
@@ -40,7 +39,7 @@ const eraseAll = async (
   }
 };
 
-const EraseDialog = ({ merchantId, subject, id, close }: DialogProps) => {
+const EraseDialog = ({ merchantId, subject, id }: DialogProps) => {
   const [typed, setTyped] = useState('');
   const [reason, setReason] = useState('');
   const [payments, setPayments] = useState(0);
@@ -52,7 +51,6 @@ const EraseDialog = ({ merchantId, subject, id, close }: DialogProps) => {
       isReady={
         whose !== '' && reason.trim() !== '' && reason.trim().length <= policyReason_max_chars
       }
-      close={close}
       act={() => eraseAll({ merchantId, subject, id: whose, reason: reason.trim() }, setPayments)}
     >
       {subject === 'customer' && id === null && (
@@ -64,10 +62,10 @@ const EraseDialog = ({ merchantId, subject, id, close }: DialogProps) => {
   );
 };
 
-export const EraseAct = (of: Omit<DialogProps, 'close'>) => (
+export const EraseAct = (of: DialogProps) => (
   <DialogAct
     permission="personalDataErase"
     title={of.subject === 'customer' ? own.customerTitle : own.title}
-    dialog={(close) => <EraseDialog {...of} close={close} />}
+    dialog={<EraseDialog {...of} />}
   />
 );

@@ -4,6 +4,7 @@ import { useEffect, useState } from 'react';
 import { nothingKept, useAddress, readSearch, without, type Search } from '../address.ts';
 import { timeOfDay } from '../format.ts';
 import { useLiveEvents, useLostAt } from '../graph/live.ts';
+import { ActDialog } from '../parts/act-form.tsx';
 import { Button, Form } from '../parts/button.tsx';
 import { useUnansweredSince, useAsk } from '../parts/use-ask.ts';
 import { Icon } from '../parts/icon.tsx';
@@ -230,6 +231,7 @@ const Inside = () => {
         </main>
       </div>
       <Shortcuts />
+      <ActDialog />
     </>
   );
 };

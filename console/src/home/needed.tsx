@@ -1,6 +1,6 @@
 /** The items that need attention, the most urgent and newest first, with links and actions. */
 import { Link } from '@tanstack/react-router';
-import { useRef, useState, type ReactNode } from 'react';
+import { useState, type ReactNode } from 'react';
 import * as graph from '../../../schema/generated/console.ts';
 import { AlertBehind, SubjectLink, assignAlert, resolveAct } from '../alerts/alert.tsx';
 import { useAddress, type Search } from '../address.ts';
@@ -37,11 +37,6 @@ const followed: Followed = {
   ],
 };
 
-/** The list is frozen while one of its dialogs is open, so that the result can be read. */
-interface OfList {
-  readonly hold: (isHeld: boolean) => void;
-}
-
 interface NeededLine {
   readonly key: string;
   readonly at: string;
@@ -53,35 +48,32 @@ interface NeededLine {
   readonly search: Search;
   readonly text?: string;
   readonly detail?: ReactNode;
-  readonly acts: (list: OfList) => ReactNode;
+  readonly acts: ReactNode;
 }
 
 const Line = ({
   line: { at, name, to, search, text = '', detail, acts },
   whose,
-  ...list
-}: OfList & {
+}: {
   readonly line: NeededLine;
   /** The merchant's name, where lines of several are listed. */
   readonly whose: string;
-}) => {
-  return (
-    <li>
-      <span className="stack">
-        <Link to={to} search={search}>
-          {name}
-        </Link>
-        {whose !== '' && <span className="quiet">{whose}</span>}
-        {text !== '' && <span className="quiet wrap">{text}</span>}
-        {detail}
-      </span>
-      <Moment at={at} />
-      <div className="acts">{acts(list)}</div>
-    </li>
-  );
-};
+}) => (
+  <li>
+    <span className="stack">
+      <Link to={to} search={search}>
+        {name}
+      </Link>
+      {whose !== '' && <span className="quiet">{whose}</span>}
+      {text !== '' && <span className="quiet wrap">{text}</span>}
+      {detail}
+    </span>
+    <Moment at={at} />
+    <div className="acts">{acts}</div>
+  </li>
+);
 
-const AlertActs = ({ alert, ...list }: OfList & { readonly alert: Alert }) => {
+const AlertActs = ({ alert }: { readonly alert: Alert }) => {
   const { subject } = useViewer();
   const [message, setMessage] = useState('');
   const take = async (): Promise<void> => {
@@ -95,7 +87,7 @@ const AlertActs = ({ alert, ...list }: OfList & { readonly alert: Alert }) => {
           {own.take}
         </ActButton>
       )}
-      <DialogAct {...resolveAct(alert)} {...list} />
+      <DialogAct {...resolveAct(alert)} />
       <span role="status">{message}</span>
     </>
   );
@@ -119,10 +111,10 @@ const lineOfAlert = (alert: Alert): NeededLine => {
     search: { severity, ...(assignee ? { assignee } : {}) },
     text: assignee ? `${own.yours} · ${sentence}` : sentence,
     detail: <AlertBehind alert={alert} />,
-    acts: (list) => (
+    acts: (
       <>
         <SubjectLink alert={alert} />
-        <AlertActs alert={alert} {...list} />
+        <AlertActs alert={alert} />
       </>
     ),
   };
@@ -138,15 +130,13 @@ const lineOfEndpoint = (failed: FailedEndpoint): NeededLine => {
     to: '/webhooks',
     search: { merchant: merchantId, status: 'failed', since: at },
     text: url,
-    acts: (list) =>
-      endpointId !== null && (
-        <DialogAct
-          permission="webhookDeliveriesResendFailed"
-          title={own.replay}
-          dialog={(close) => <ReplayDialog {...{ merchantId, endpointId, close }} from={at} />}
-          {...list}
-        />
-      ),
+    acts: endpointId !== null && (
+      <DialogAct
+        permission="webhookDeliveriesResendFailed"
+        title={own.replay}
+        dialog={<ReplayDialog {...{ merchantId, endpointId }} from={at} />}
+      />
+    ),
   };
 };
 
@@ -158,12 +148,11 @@ const lineOfDifference = (difference: Difference): NeededLine => ({
   to: '/reconciliation',
   search: { code: difference.runId },
   detail: <DetailOf row={difference} />,
-  acts: (list) => (
+  acts: (
     <DialogAct
       permission="reconciliationDifferenceResolve"
       title={reconciliationWords.resolve(1)}
-      dialog={(close) => <ResolveDialog rows={[difference]} close={close} />}
-      {...list}
+      dialog={<ResolveDialog rows={[difference]} />}
     />
   ),
 });
@@ -205,14 +194,14 @@ const neededLines = (data: graph.NeededQuery) => {
         lineOfDraft(draft, 'draft', {
           to: '/payouts',
           text: [recipientText(draft), draft.reason].filter(Boolean).join(' · '),
-          acts: (list) => <DraftActs draft={draft} {...list} />,
+          acts: <DraftActs draft={draft} />,
         }),
       ),
       ...(refundDrafts?.nodes ?? []).map((draft) =>
         lineOfDraft(draft, 'refund', {
           to: '/refunds',
           text: `${draft.payment.orderId} · ${draft.reason}`,
-          acts: (list) => <RefundDraftActs draft={draft} {...list} />,
+          acts: <RefundDraftActs draft={draft} />,
         }),
       ),
     ]),
@@ -259,13 +248,10 @@ export const NeededList = () => {
     decidesRefunds,
   });
   useFollow(again, followed);
-  const [isHeld, hold] = useState(false);
-  const shown = useRef(data);
-  if (!isHeld) shown.current = data;
-  const { lines, isCut } = shown.current ? neededLines(shown.current) : nothing;
+  const { lines, isCut } = data ? neededLines(data) : nothing;
   const isOfAll = useWhose() === null;
   const nameOf = useMerchantNames(isOfAll ? lines.map((line) => line.merchantId) : []);
-  if (!shown.current) return error ? <Failure error={error} again={again} /> : <Skeleton />;
+  if (!data) return error ? <Failure error={error} again={again} /> : <Skeleton />;
   return (
     <>
       {lines.length === 0 ? (
@@ -273,12 +259,7 @@ export const NeededList = () => {
       ) : (
         <ol className="needed" aria-label={words.home.hello}>
           {lines.map((line) => (
-            <Line
-              key={line.key}
-              line={line}
-              whose={isOfAll ? nameOf(line.merchantId) : ''}
-              hold={hold}
-            />
+            <Line key={line.key} line={line} whose={isOfAll ? nameOf(line.merchantId) : ''} />
           ))}
         </ol>
       )}

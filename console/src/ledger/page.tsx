@@ -42,6 +42,7 @@ const signedAmount = (text: string): number | null => {
 const RecordActs = ({ merchantId }: { readonly merchantId: string }) => {
   const { mode } = useAddress();
   const shops = useShops();
+  const barred = shops.length === 0 ? words.acts.running : undefined;
   const done = ({ repeated }: { readonly repeated: boolean }): string =>
     repeated ? own.repeated : own.recorded;
   const shopId = {
@@ -55,6 +56,7 @@ const RecordActs = ({ merchantId }: { readonly merchantId: string }) => {
     <div className="acts">
       <DialogAct
         permission="settlementRecord"
+        barred={barred}
         title={own.settle}
         consequence={own.settleText}
         fields={{ shopId, amount, reference }}
@@ -65,6 +67,7 @@ const RecordActs = ({ merchantId }: { readonly merchantId: string }) => {
       />
       <DialogAct
         permission="adjustmentRecord"
+        barred={barred}
         title={own.adjust}
         consequence={own.adjustText}
         fields={{

@@ -25,7 +25,7 @@ import { linkWords as own } from '../words/selling.ts';
 import { sharedWords } from '../words/shared.ts';
 import { keysOf } from '../words/table.ts';
 import { words } from '../words/words.ts';
-import { useActs } from '../parts/act-form.tsx';
+import { actButton } from '../parts/act-form.tsx';
 import { send } from '../parts/outcome.tsx';
 import { Drawer } from '../parts/modal.tsx';
 import { useFollow } from '../parts/use-follow.ts';
@@ -54,20 +54,18 @@ const LinkActs = ({
 }: {
   readonly link: graph.LinkRowFragment;
 }) => {
-  const { button, dialog } = useActs();
   return (
     <div className="acts">
       <a className="button" href={url} target="_blank" rel="noreferrer">
         {own.open}
       </a>
       {status === 'active' &&
-        button({
+        actButton({
           permission: 'linkDeactivate',
           title: own.end,
           consequence: own.endText,
           act: () => send(graph.EndLink, { merchantId, id }, own.endDone),
         })}
-      {dialog}
     </div>
   );
 };

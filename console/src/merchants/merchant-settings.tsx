@@ -3,7 +3,7 @@ import { rateBurst_max, ratePerSecond_max } from '../../../schema/limits.ts';
 import * as graph from '../../../schema/generated/console.ts';
 import { amountText, readAmount } from '../amounts.ts';
 import { wholeNumber, money } from '../format.ts';
-import { PolicyForm, useActs } from '../parts/act-form.tsx';
+import { PolicyForm, actButton } from '../parts/act-form.tsx';
 import { send } from '../parts/outcome.tsx';
 import { Facts } from '../parts/texts.tsx';
 import { settingsWords as own } from '../words/merchant-settings.ts';
@@ -32,13 +32,12 @@ interface OfMerchant {
 }
 
 const LimitActs = ({ merchant }: OfMerchant) => {
-  const { button, dialog } = useActs();
   const { id: merchantId, rateLimit, supportRefundMax } = merchant;
   const count = { isNumber: true, isOptional: true };
   const [perSecond, burst] = [String(rateLimit.perSecond), String(rateLimit.burst)];
   return (
     <>
-      {button({
+      {actButton({
         permission: 'merchantRateLimitSet',
         title: own.limitSet,
         Form: PolicyForm,
@@ -55,7 +54,7 @@ const LimitActs = ({ merchant }: OfMerchant) => {
             own.done,
           ),
       })}
-      {button({
+      {actButton({
         permission: 'merchantSupportRefundSet',
         title: own.supportSet,
         Form: PolicyForm,
@@ -76,13 +75,11 @@ const LimitActs = ({ merchant }: OfMerchant) => {
             own.done,
           ),
       })}
-      {dialog}
     </>
   );
 };
 
 export const MerchantSettings = ({ merchant }: OfMerchant) => {
-  const { button, dialog } = useActs();
   const { id: merchantId, name: initial, rateLimit, supportRefundMax } = merchant;
   const now = own.limitNow(wholeNumber(rateLimit.perSecond), wholeNumber(rateLimit.burst));
   const text = { label: words.columns.name, hint: own.nameHint };
@@ -97,7 +94,7 @@ export const MerchantSettings = ({ merchant }: OfMerchant) => {
       />
       <div className="acts">
         <LimitActs merchant={merchant} />
-        {button({
+        {actButton({
           permission: 'merchantRename',
           title: own.rename,
           Form: PolicyForm,
@@ -105,7 +102,7 @@ export const MerchantSettings = ({ merchant }: OfMerchant) => {
           fields: { name: { ...text, initial } },
           act: ({ name }) => send(graph.RenameMerchant, { merchantId, name }, own.done),
         })}
-        {button({
+        {actButton({
           permission: 'shopCreate',
           title: own.shopAdd,
           Form: PolicyForm,
@@ -115,7 +112,6 @@ export const MerchantSettings = ({ merchant }: OfMerchant) => {
           act: ({ name }) => send(graph.AddShop, { merchantId, name }, own.done),
         })}
       </div>
-      {dialog}
     </section>
   );
 };

@@ -1,7 +1,7 @@
 /** One merchant: who it is, its money, its shops with their fees, keys and webhook endpoints. */
 import { Link, useParams } from '@tanstack/react-router';
 import * as graph from '../../../schema/generated/console.ts';
-import { DialogAct, PolicyForm, useActs } from '../parts/act-form.tsx';
+import { DialogAct, PolicyForm, actButton } from '../parts/act-form.tsx';
 import { Empty, Failure, Skeleton } from '../parts/states.tsx';
 import { Status, Id, Moment, PageHead, Facts } from '../parts/texts.tsx';
 import { Table, type Column } from '../parts/table.tsx';
@@ -135,14 +135,13 @@ interface OfShop {
 }
 
 const ShopSettings = ({ shop }: OfShop) => {
-  const { button, dialog } = useActs();
   const { id: shopId, merchantId, receiptsRequired: isRequired, name: initial } = shop;
   return (
     <>
       <h3>{words.sections.receipts}</h3>
       <p>{isRequired ? own.receiptsOn : own.receiptsOff}</p>
       <div className="acts">
-        {button({
+        {actButton({
           permission: 'shopReceiptsRequire',
           title: isRequired ? own.receiptsLift : own.receiptsRequire,
           Form: PolicyForm,
@@ -154,13 +153,13 @@ const ShopSettings = ({ shop }: OfShop) => {
       <h3>{own.secret}</h3>
       <p>{own.secretText}</p>
       <div className="acts">
-        {button({
+        {actButton({
           permission: 'shopWebhookSecretRotate',
           ...rotateAct(own.rotateShop, (overlapHours, show) =>
             send(graph.RotateShopSecret, { merchantId, shopId, overlapHours }, show),
           ),
         })}
-        {button({
+        {actButton({
           permission: 'shopRename',
           title: own.renameShop,
           Form: PolicyForm,
@@ -169,34 +168,18 @@ const ShopSettings = ({ shop }: OfShop) => {
           act: ({ name }) => send(graph.RenameShop, { merchantId, shopId, name }, own.done),
         })}
       </div>
-      {dialog}
     </>
   );
 };
 
-interface OfMerchant {
-  readonly merchant: OneMerchant;
-}
-
-const LiveSwitch = ({ merchant: { id: merchantId, name, liveEnabled } }: OfMerchant) => {
-  const { button, dialog } = useActs();
-  return (
-    <>
-      {button({
-        permission: liveEnabled ? 'merchantLiveDisable' : 'merchantLiveEnable',
-        title: liveEnabled ? policyWords.liveOff : policyWords.liveOn,
-        consequence: (liveEnabled ? policyWords.liveOffText : policyWords.liveOnText)(name),
-        act: () =>
-          send(
-            liveEnabled ? graph.DisableLive : graph.EnableLive,
-            { merchantId },
-            policyWords.done,
-          ),
-      })}
-      {dialog}
-    </>
-  );
-};
+const liveAct = ({ id: merchantId, name, liveEnabled }: OneMerchant) =>
+  actButton({
+    permission: liveEnabled ? 'merchantLiveDisable' : 'merchantLiveEnable',
+    title: liveEnabled ? policyWords.liveOff : policyWords.liveOn,
+    consequence: (liveEnabled ? policyWords.liveOffText : policyWords.liveOnText)(name),
+    act: () =>
+      send(liveEnabled ? graph.DisableLive : graph.EnableLive, { merchantId }, policyWords.done),
+  });
 
 type ApiKey = Shop['apiKeys']['nodes'][number];
 
@@ -240,7 +223,7 @@ const ShopCard = ({ shop, isLive }: OfShop & { readonly isLive: boolean }) => (
     <DialogAct
       permission="apiKeyIssue"
       title={words.merchants.issue}
-      dialog={(close) => <IssueDialog shop={shop} isLive={isLive} close={close} />}
+      dialog={<IssueDialog shop={shop} isLive={isLive} />}
     />
     <h3>{words.merchants.endpoints}</h3>
     <ul className="lines">
@@ -254,7 +237,7 @@ const ShopCard = ({ shop, isLive }: OfShop & { readonly isLive: boolean }) => (
     <DialogAct
       permission="webhookEndpointCreate"
       title={words.merchants.addEndpoint}
-      dialog={(close) => <AddEndpointDialog shops={[shop]} close={close} />}
+      dialog={<AddEndpointDialog shops={[shop]} />}
     />
     <ShopSettings shop={shop} />
   </section>
@@ -273,7 +256,7 @@ export const MerchantPage = () => {
           {merchant.liveEnabled ? words.mode.live : words.merchants.notLive}
         </Status>
         <Id id={merchant.id} />
-        <LiveSwitch merchant={merchant} />
+        {liveAct(merchant)}
         <Link className="button" to="/people" search={{ merchant: merchant.id }}>
           {peopleWords.title}
         </Link>

@@ -1,7 +1,7 @@
 /** Who a merchant is: what buyers see of it, and the form that changes it. */
 import { useState } from 'react';
 import * as graph from '../../../schema/generated/console.ts';
-import { PolicyForm, useActs, type Closable } from '../parts/act-form.tsx';
+import { PolicyForm, actButton } from '../parts/act-form.tsx';
 import { Facts } from '../parts/texts.tsx';
 import { TextField } from '../parts/fields.tsx';
 import { send } from '../parts/outcome.tsx';
@@ -64,13 +64,12 @@ interface OfMerchant {
   readonly merchant: { readonly id: string; readonly profile: Profile };
 }
 
-const ProfileDialog = ({ merchant: { id: merchantId, profile }, close }: OfMerchant & Closable) => {
+const ProfileDialog = ({ merchant: { id: merchantId, profile } }: OfMerchant) => {
   const [texts, setTexts] = useState(() => textsOf(profile));
   return (
     <PolicyForm
       title={own.edit}
       consequence={own.editText}
-      close={close}
       act={() => send(graph.SetProfile, { merchantId, profile: givenProfile(texts) }, own.done)}
     >
       <ProfileFields texts={texts} set={setTexts} />
@@ -79,7 +78,6 @@ const ProfileDialog = ({ merchant: { id: merchantId, profile }, close }: OfMerch
 };
 
 export const ProfileCard = ({ merchant }: OfMerchant) => {
-  const { button, dialog } = useActs();
   const { profile } = merchant;
   const texts = textsOf(profile);
   const isKnown = fields.some((field) => texts[field] !== '');
@@ -100,13 +98,12 @@ export const ProfileCard = ({ merchant }: OfMerchant) => {
         ])}
       />
       <div className="acts">
-        {button({
+        {actButton({
           permission: 'merchantProfileSet',
           title: own.edit,
-          dialog: (close) => <ProfileDialog merchant={merchant} close={close} />,
+          dialog: <ProfileDialog merchant={merchant} />,
         })}
       </div>
-      {dialog}
     </section>
   );
 };

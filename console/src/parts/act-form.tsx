@@ -3,7 +3,9 @@
  * button, which is disabled while it runs, and shows the result in place. Enter in a field does not
  * confirm.
  */
-import { useState, type ReactNode } from 'react';
+import { useRouterState } from '@tanstack/react-router';
+import { useEffect, useState, type ReactNode } from 'react';
+import { openStore } from '../store.ts';
 import { usePermission, type PermissionName } from '../viewer.tsx';
 import { outcomeWords } from '../words/outcome.ts';
 import { sharedWords } from '../words/shared.ts';
@@ -20,15 +22,20 @@ export interface Closable {
   readonly close: () => void;
 }
 
-/** A dialog of a merchant's; null, where it may be that of all. */
-export interface MerchantDialog<Id = string> extends Closable {
-  readonly merchantId: Id;
-}
+const opened = openStore<ReactNode>(null);
 
-interface ActFormProps extends Closable {
+/** Closes the dialog that a button of an act has opened, and reloads what it may have changed. */
+export const closeAct = (): void => {
+  opened.set(null);
+  reloadScreen();
+};
+
+interface ActFormProps {
   readonly title: string;
   readonly consequence: string;
   readonly isReady?: boolean;
+  /** Without it `closeAct`: of a dialog that is opened otherwise. */
+  readonly close?: () => void;
   readonly act: () => Promise<Outcome>;
   readonly children?: ReactNode;
   /** Shown once after success: the dialog then closes only by its button. */
@@ -111,7 +118,7 @@ export const ActForm = ({
   title,
   consequence,
   isReady = true,
-  close,
+  close = closeAct,
   children,
   result,
   isRepeated = false,
@@ -163,24 +170,6 @@ export const ActForm = ({
       )}
     </Modal>
   );
-};
-
-/**
- * What a dialog is open for, if any. Closing it reloads what it may have changed. `hold` is called
- * with true when it opens, with false when it is closed.
- */
-const useOpened = <Which = true,>(hold?: (isHeld: boolean) => void) => {
-  const [opened, setOpened] = useState<Which | null>(null);
-  const open = (which: Which | null): void => {
-    hold?.(true);
-    setOpened(which);
-  };
-  const close = (): void => {
-    setOpened(null);
-    hold?.(false);
-    reloadScreen();
-  };
-  return { opened, open, close };
 };
 
 interface ActButtonProps {
@@ -260,7 +249,7 @@ const DescribedForm = <Fields extends Specs>({
   fits = () => true,
   children,
   ...form
-}: Described<Fields> & Pick<ActFormProps, 'title' | 'close'>) => {
+}: Described<Fields> & Pick<ActFormProps, 'title'>) => {
   const [typed, setTyped] = useState<Readonly<Record<string, string>>>({});
   const all = Object.entries<FieldSpec>(fields ?? {}).map(
     ([name, { initial, isOptional = false, options, ...spec }]) => {
@@ -290,7 +279,7 @@ const DescribedForm = <Fields extends Specs>({
 
 /** The dialog of an act: a form, or one of its own. */
 export type Doing<Fields extends Specs = NoFields> =
-  | { readonly dialog: (close: () => void) => ReactNode }
+  | { readonly dialog: ReactNode }
   | Described<Fields>;
 
 /** An act on an object: its button, and its dialog. */
@@ -303,37 +292,30 @@ export type Act<Fields extends Specs = NoFields> = Pick<
   readonly name?: string;
 } & Doing<Fields>;
 
-const dialogOf = <Fields extends Specs>(act: Act<Fields>, close: () => void): ReactNode =>
-  'dialog' in act ? act.dialog(close) : <DescribedForm {...act} close={close} />;
-
-/** Draws the buttons of acts, and the dialog of one, which keeps what it was opened for. */
-export const useActs = (hold?: (isHeld: boolean) => void) => {
-  const { opened, open, close } = useOpened<{ readonly draw: () => ReactNode }>(hold);
-  return {
-    button: <Fields extends Specs = NoFields>(act: Act<Fields>) => (
-      <ActButton {...act} onPress={() => open({ draw: () => dialogOf(act, close) })}>
-        {act.name ?? act.title}
-      </ActButton>
-    ),
-    dialog: opened?.draw() ?? null,
-  };
+/**
+ * The dialog that a button of an act has opened, as the act was then. It stays when its button goes,
+ * so that its result can be read, and goes with the address.
+ */
+export const ActDialog = () => {
+  const href = useRouterState({ select: ({ location }) => location.href });
+  useEffect(() => () => opened.set(null), [href]);
+  return opened.use();
 };
 
-/** A button and its dialog, which is gone with the button: as `useActs`, where both stay. */
-export const DialogAct = <Fields extends Specs = NoFields>({
-  hold,
-  ...act
-}: Act<Fields> & { readonly hold?: (isHeld: boolean) => void }) => {
-  const { opened, open, close } = useOpened(hold);
-  return (
-    <>
-      <ActButton {...act} onPress={() => open(true)}>
-        {act.name ?? act.title}
-      </ActButton>
-      {opened && dialogOf<Fields>(act, close)}
-    </>
-  );
-};
+/** The button of an act, which opens its dialog. */
+export const DialogAct = <Fields extends Specs = NoFields>(act: Act<Fields>) => (
+  <ActButton
+    {...act}
+    onPress={() => opened.set('dialog' in act ? act.dialog : <DescribedForm {...act} />)}
+  >
+    {act.name ?? act.title}
+  </ActButton>
+);
+
+/** The same, where acts are described as values. */
+export const actButton = <Fields extends Specs = NoFields>(act: Act<Fields>) => (
+  <DialogAct {...act} />
+);
 
 /** What stands above a list and adds to it. */
 export const AddBar = <Fields extends Specs = NoFields>(act: Act<Fields>) => (

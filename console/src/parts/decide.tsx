@@ -4,7 +4,7 @@ import type { ReactNode } from 'react';
 import type * as graph from '../../../schema/generated/console.ts';
 import type { PermissionName } from '../viewer.tsx';
 import type { DraftWords, RefundDraftWords } from '../words/drafts.ts';
-import { useActs, type Doing } from './act-form.tsx';
+import { actButton, type Doing } from './act-form.tsx';
 import { outcomeWords, type Refusal } from '../words/outcome.ts';
 import { isAbout, refusedBy, type Outcome } from './outcome.tsx';
 import { Status, Moment } from './texts.tsx';
@@ -73,12 +73,6 @@ export const DraftState = ({
   </span>
 );
 
-export interface DecideProps<Draft> {
-  readonly draft: Draft;
-  /** Called with true when a dialog opens, with false when it is closed. */
-  readonly hold?: ((isHeld: boolean) => void) | undefined;
-}
-
 /** The buttons of a draft. `statusNow` asks for its state: another person may have decided it. */
 export const DecideActs = ({
   draft: { status, isMine },
@@ -86,8 +80,8 @@ export const DecideActs = ({
   statusNow,
   approve,
   reject,
-  hold,
-}: DecideProps<Pick<AnyDraft, 'status' | 'isMine'>> & {
+}: {
+  readonly draft: Pick<AnyDraft, 'status' | 'isMine'>;
   readonly own: DecisionWords;
   readonly statusNow: () => Promise<AnyDraft['status'] | undefined>;
   readonly approve: (refusal: DraftRefusal) => Doing & { readonly permission: PermissionName };
@@ -98,9 +92,7 @@ export const DecideActs = ({
     readonly act: (reason: string, refusal: DraftRefusal) => Promise<Outcome>;
   };
 }) => {
-  const { button, dialog } = useActs(hold);
-  // A decision by another person stays visible until the dialog is closed.
-  if (status !== 'pending' && dialog === null) return null;
+  if (status !== 'pending') return null;
   const refusalOf: DraftRefusal = async (refusal) => {
     if (refusal.code !== 'not_pending') return refusalOutcome(own, refusal);
     const now = await statusNow();
@@ -108,13 +100,13 @@ export const DecideActs = ({
   };
   return (
     <div className="acts">
-      {button({
+      {actButton({
         ...approve(refusalOf),
         barred: isMine ? own.own : undefined,
         isMain: true,
         title: own.approve,
       })}
-      {button({
+      {actButton({
         permission: reject.permission,
         barred: reject.barred,
         title: own.reject,
@@ -128,7 +120,6 @@ export const DecideActs = ({
         },
         act: ({ reason }) => reject.act(reason, refusalOf),
       })}
-      {dialog}
     </div>
   );
 };

@@ -3,7 +3,7 @@ import { useMemo, type ReactNode } from 'react';
 import type { AnyVariables, TypedDocumentNode } from 'urql';
 import { useAddress, type Search } from '../address.ts';
 import { words } from '../words/words.ts';
-import { AddBar, useActs, type Act, type NoFields, type Specs } from './act-form.tsx';
+import { AddBar, actButton, type Act, type NoFields, type Specs } from './act-form.tsx';
 import { Button } from './button.tsx';
 import { ColumnsButton, useColumns } from './columns.tsx';
 import { ExportButton } from './export-button.tsx';
@@ -178,10 +178,9 @@ export const Listing = <
   readonly add?: Act<Add>;
   readonly actOf?: (row: Row) => Act<Of> | false;
 }) => {
-  const { button, dialog } = useActs();
   const cell = (row: Row): ReactNode => {
     const act = actOf?.(row);
-    return act && button(act);
+    return act && actButton(act);
   };
   const own = useMemo(columns, [columns, words.language]);
   const all = actOf ? [...own, { name: words.columns.action, cell }] : own;
@@ -189,7 +188,6 @@ export const Listing = <
     <>
       {add && <AddBar {...add} />}
       <Pages {...list} columns={all} />
-      {dialog}
     </>
   );
 };

@@ -4,7 +4,7 @@ import { useState } from 'react';
 import * as graph from '../../../schema/generated/console.ts';
 import { reason_max_chars, refundReasonAbove_minor } from '../../../schema/limits.ts';
 import { amountText, readAmount } from '../amounts.ts';
-import { ActForm, type Closable } from '../parts/act-form.tsx';
+import { ActForm } from '../parts/act-form.tsx';
 import { TextField } from '../parts/fields.tsx';
 import {
   actOnce,
@@ -22,7 +22,7 @@ import { refundDraftWords as own } from '../words/drafts.ts';
 import { words } from '../words/words.ts';
 import type { PaymentDetails } from './shown.tsx';
 
-export interface DialogProps extends Closable {
+export interface OfPayment {
   readonly payment: PaymentDetails;
 }
 
@@ -145,7 +145,7 @@ export const useRefund = (payment: PaymentDetails, amount: number): Refunding =>
   };
 };
 
-export const RefundDialog = ({ payment, close }: DialogProps) => {
+export const RefundDialog = ({ payment }: OfPayment) => {
   const { id: paymentId, currency } = payment;
   const left = payment.amountCaptured - payment.amountRefunded;
   const { amount, fits, keyed: _, ...field } = useAmount(`refund/${paymentId}`, left, currency);
@@ -157,7 +157,6 @@ export const RefundDialog = ({ payment, close }: DialogProps) => {
       consequence={consequence}
       isReady={fits && hasReason(reason, amount, isProposed)}
       isPending={isPending}
-      close={close}
       isShown
       act={() => giveBack(reason.trim(), null)}
     >
@@ -167,7 +166,7 @@ export const RefundDialog = ({ payment, close }: DialogProps) => {
   );
 };
 
-export const CaptureDialog = ({ payment, close }: DialogProps) => {
+export const CaptureDialog = ({ payment }: OfPayment) => {
   const { merchantId, id, currency, amountCapturable } = payment;
   const { amount, keyed, isPending, fits, ...field } = useAmount(
     `capture/${id}`,
@@ -180,7 +179,6 @@ export const CaptureDialog = ({ payment, close }: DialogProps) => {
       consequence={words.acts.captureText(money(amount, currency))}
       isReady={fits}
       isPending={isPending}
-      close={close}
       isShown
       act={() =>
         actOnce(keyed, (key) =>

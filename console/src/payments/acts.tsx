@@ -3,12 +3,12 @@ import * as graph from '../../../schema/generated/console.ts';
 import { money } from '../format.ts';
 import { later } from '../parts/later.tsx';
 import { send } from '../parts/outcome.tsx';
-import { useActs } from '../parts/act-form.tsx';
+import { actButton } from '../parts/act-form.tsx';
 import { words } from '../words/words.ts';
 import { closingWords } from '../words/receipts.ts';
 import { refundDraftWords } from '../words/drafts.ts';
 import { timelineWords as own } from '../words/timeline.ts';
-import { CaptureDialog, RefundDialog, useMustPropose } from './act-dialogs.tsx';
+import { CaptureDialog, RefundDialog, useMustPropose, type OfPayment } from './act-dialogs.tsx';
 import { ResendWebhookDialog, resendReceipt } from './resend-dialogs.tsx';
 import type { PaymentDetails } from './shown.tsx';
 
@@ -20,12 +20,7 @@ const LaterRefundItems = later(
   async () => (await import('./receipt-dialogs.tsx')).RefundItemsDialog,
 );
 
-export interface OfPayment {
-  readonly payment: PaymentDetails;
-}
-
 const AgainActs = ({ payment }: OfPayment) => {
-  const { button, dialog } = useActs();
   const { merchantId, id, mode, status, webhookDeliveries, receipts } = payment;
   const wasAtBank = status !== 'pending' && status !== 'cancelled';
   const refused = receipts.find((one) => one.status === 'failed');
@@ -33,20 +28,19 @@ const AgainActs = ({ payment }: OfPayment) => {
     <>
       {mode === 'live' &&
         wasAtBank &&
-        button({
+        actButton({
           permission: 'bankAskAgain',
           title: own.askBank,
           consequence: own.askBankText,
           act: () => send(graph.AskBankAgain, { merchantId, id }, own.asked),
         })}
       {webhookDeliveries.length > 0 &&
-        button({
+        actButton({
           permission: 'webhookDeliveryResend',
           title: own.resendWebhook,
-          dialog: (close) => <ResendWebhookDialog payment={payment} close={close} />,
+          dialog: <ResendWebhookDialog payment={payment} />,
         })}
-      {refused && button(resendReceipt({ merchantId, id: refused.id }))}
-      {dialog}
+      {refused && actButton(resendReceipt({ merchantId, id: refused.id }))}
     </>
   );
 };
@@ -77,7 +71,6 @@ const final: ReadonlySet<PaymentDetails['status']> = new Set([
 ]);
 
 export const PaymentActs = ({ payment }: OfPayment) => {
-  const { button, dialog } = useActs();
   const mustPropose = useMustPropose(payment);
   const { status, amountCapturable, currency, merchantId, id, receipts } = payment;
   const { acts } = words;
@@ -87,21 +80,21 @@ export const PaymentActs = ({ payment }: OfPayment) => {
   return (
     <div className="acts">
       {isHeld &&
-        button({
+        actButton({
           permission: 'paymentCapture',
           isMain: true,
           title: acts.capture,
-          dialog: (close) => <CaptureDialog {...{ payment, close }} />,
+          dialog: <CaptureDialog payment={payment} />,
         })}
       {status === 'succeeded' &&
-        button({
+        actButton({
           permission: 'refundCreate',
           isMain: true,
           title: mustPropose(1) ? refundDraftWords.propose : acts.refund,
-          dialog: (close) => <LaterRefund {...{ payment, close }} />,
+          dialog: <LaterRefund payment={payment} />,
         })}
       {(status === 'pending' || isHeld) &&
-        button({
+        actButton({
           permission: 'paymentCancel',
           title: isHeld ? acts.release : acts.cancel,
           consequence: isHeld
@@ -114,14 +107,13 @@ export const PaymentActs = ({ payment }: OfPayment) => {
         {words.payment.page}
       </a>
       {awaitsClosing(payment) &&
-        button({
+        actButton({
           permission: 'receiptClose',
           title: closingWords.title,
-          dialog: (close) => <LaterClosing {...{ payment, close }} />,
+          dialog: <LaterClosing payment={payment} />,
         })}
       <AgainActs payment={payment} />
       {final.has(status) && <LaterErase merchantId={merchantId} subject="payment" id={id} />}
-      {dialog}
     </div>
   );
 };

@@ -3,7 +3,7 @@ import { useState, useId, type ReactNode } from 'react';
 import * as graph from '../../../schema/generated/console.ts';
 import { amountText, readAmount } from '../amounts.ts';
 import { phoneOf, money } from '../format.ts';
-import { ActForm, PolicyForm, type Closable } from '../parts/act-form.tsx';
+import { ActForm, PolicyForm, closeAct } from '../parts/act-form.tsx';
 import { CheckField, TextField, useTyped } from '../parts/fields.tsx';
 import { Modal } from '../parts/modal.tsx';
 import { actOnce, send } from '../parts/outcome.tsx';
@@ -11,9 +11,8 @@ import { Failure, Skeleton } from '../parts/states.tsx';
 import { useAsk } from '../parts/use-ask.ts';
 import { closingWords as own } from '../words/receipts.ts';
 import { words } from '../words/words.ts';
-import { hasReason, ReasonField, type DialogProps, useRefund } from './act-dialogs.tsx';
+import { hasReason, ReasonField, type OfPayment, useRefund } from './act-dialogs.tsx';
 import { itemsLeft, readItems, type TypedItem } from './closing-items.ts';
-import type { PaymentDetails } from './shown.tsx';
 
 /** An e-mail or a phone as the graph accepts it; null when it is neither. */
 const readBuyer = (text: string): { email: string } | { phone: string } | null => {
@@ -118,7 +117,7 @@ const RecipientField = ({
 
 type Terms = NonNullable<graph.ReceiptTermsQuery['payment']>;
 
-const RefundForm = ({ payment, close, terms }: DialogProps & { readonly terms: Terms }) => {
+const RefundForm = ({ payment, terms }: OfPayment & { readonly terms: Terms }) => {
   const { currency, amountCaptured, amountRefunded, receipts } = terms;
   const [typed, setTyped] = useState<readonly TypedItem[]>(() =>
     itemsLeft(receipts, (price) => amountText(price, currency)),
@@ -145,7 +144,6 @@ const RefundForm = ({ payment, close, terms }: DialogProps & { readonly terms: T
       consequence={consequence}
       isReady={fits && hasReason(reason, amount, isProposed) && (isWhole || isReady)}
       isPending={isPending}
-      close={close}
       isShown
       act={() => giveBack(reason.trim(), receipt)}
     >
@@ -164,9 +162,8 @@ const RefundForm = ({ payment, close, terms }: DialogProps & { readonly terms: T
 const WithTerms = ({
   payment: { merchantId, id },
   title,
-  close,
   children,
-}: ClosingProps & {
+}: OfPayment & {
   readonly title: string;
   readonly children: (terms: Terms) => ReactNode;
 }) => {
@@ -180,25 +177,22 @@ const WithTerms = ({
   if (terms === null && data?.payment) setTerms(data.payment);
   if (terms) return children(terms);
   return (
-    <Modal title={title} onClose={close}>
+    <Modal title={title} onClose={closeAct}>
       {error ? <Failure error={error} again={again} /> : <Skeleton />}
     </Modal>
   );
 };
 
-export const RefundItemsDialog = (of: DialogProps) => (
+export const RefundItemsDialog = (of: OfPayment) => (
   <WithTerms {...of} title={words.acts.refund}>
     {(terms) => <RefundForm {...of} terms={terms} />}
   </WithTerms>
 );
 
-type ClosingProps = Closable & { readonly payment: Pick<PaymentDetails, 'merchantId' | 'id'> };
-
 const ClosingForm = ({
   payment: { merchantId, id: paymentId },
-  close,
   terms,
-}: ClosingProps & { readonly terms: Terms }) => {
+}: OfPayment & { readonly terms: Terms }) => {
   const { currency } = terms;
   const [to, setTo] = useState('');
   const of = terms.receipts.find(({ type }) => type === 'payment');
@@ -221,7 +215,6 @@ const ClosingForm = ({
       title={own.title}
       consequence={own.text(amount)}
       isReady={customer !== null && isEven}
-      close={close}
       act={async () => {
         const receipt = {
           customer: customer ?? {},
@@ -247,8 +240,8 @@ const ClosingForm = ({
   );
 };
 
-export const ClosingDialog = ({ payment, close }: ClosingProps) => (
-  <WithTerms payment={payment} close={close} title={own.title}>
-    {(terms) => <ClosingForm payment={payment} close={close} terms={terms} />}
+export const ClosingDialog = (of: OfPayment) => (
+  <WithTerms {...of} title={own.title}>
+    {(terms) => <ClosingForm {...of} terms={terms} />}
   </WithTerms>
 );

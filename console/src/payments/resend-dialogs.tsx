@@ -1,18 +1,15 @@
 /** What resends a webhook or a receipt; it moves no money. */
 import { useState } from 'react';
 import * as graph from '../../../schema/generated/console.ts';
-import { ActForm, type Closable } from '../parts/act-form.tsx';
+import { ActForm } from '../parts/act-form.tsx';
 import { send } from '../parts/outcome.tsx';
 import type { ObjectId } from '../parts/table.tsx';
 import { timelineWords as own } from '../words/timeline.ts';
 import { words } from '../words/words.ts';
-import type { PaymentDetails } from './shown.tsx';
+import type { OfPayment } from './act-dialogs.tsx';
 
 /** Resends one of the payment's webhooks: by default the newest failed one. */
-export const ResendWebhookDialog = ({
-  payment,
-  close,
-}: Closable & { readonly payment: PaymentDetails }) => {
+export const ResendWebhookDialog = ({ payment }: OfPayment) => {
   const { merchantId, webhookDeliveries: all } = payment;
   const newest = all.toReversed();
   const first = newest.find(({ status }) => status === 'failed') ?? newest[0];
@@ -22,7 +19,6 @@ export const ResendWebhookDialog = ({
       title={own.resendWebhook}
       consequence={own.resendWebhookText}
       isReady={id !== ''}
-      close={close}
       act={() => send(graph.ResendDelivery, { merchantId, id }, words.delivery.resent)}
     >
       <fieldset className="options">

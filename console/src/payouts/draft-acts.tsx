@@ -4,13 +4,8 @@
 import { useState } from 'react';
 import * as graph from '../../../schema/generated/console.ts';
 import { exactMoment, money } from '../format.ts';
-import { ActForm, type Closable } from '../parts/act-form.tsx';
-import {
-  DecideActs,
-  refusalOutcome,
-  type DecideProps,
-  type DraftRefusal,
-} from '../parts/decide.tsx';
+import { ActForm } from '../parts/act-form.tsx';
+import { DecideActs, refusalOutcome, type DraftRefusal } from '../parts/decide.tsx';
 import { TextField } from '../parts/fields.tsx';
 import { actOnce, send, type Outcome } from '../parts/outcome.tsx';
 import { askOnce } from '../parts/use-ask.ts';
@@ -39,10 +34,10 @@ export const proposeDraft = (
   );
 };
 
-type DialogProps = Closable & {
+interface DialogProps {
   readonly draft: graph.DraftRowFragment;
   readonly refusal: DraftRefusal;
-};
+}
 
 /** What the approver decides: who asked for what, of whose money. */
 const Asked = ({ draft }: { readonly draft: graph.DraftRowFragment }) => {
@@ -71,7 +66,7 @@ const Asked = ({ draft }: { readonly draft: graph.DraftRowFragment }) => {
 };
 
 /** Approves the draft. Its id is the idempotency key, so pressing twice pays once. */
-const ApproveDialog = ({ draft, refusal, close }: DialogProps) => {
+const ApproveDialog = ({ draft, refusal }: DialogProps) => {
   const [card, setCard] = useState('');
   const bank = useBankName(draft.recipient.bankId);
   const { merchantId, id, amount, currency, method, recipient } = draft;
@@ -83,7 +78,6 @@ const ApproveDialog = ({ draft, refusal, close }: DialogProps) => {
       title={own.approve}
       consequence={own.approveText(money(amount, currency), recipientText(draft, bank))}
       isReady={isReady}
-      close={close}
       act={() =>
         send(
           graph.ApproveDraft,
@@ -111,7 +105,7 @@ const ApproveDialog = ({ draft, refusal, close }: DialogProps) => {
   );
 };
 
-export const DraftActs = (props: DecideProps<graph.DraftRowFragment>) => {
+export const DraftActs = (props: { readonly draft: graph.DraftRowFragment }) => {
   const { draft } = props;
   const { merchantId, id } = draft;
   return (
@@ -121,7 +115,7 @@ export const DraftActs = (props: DecideProps<graph.DraftRowFragment>) => {
       statusNow={async () => (await askOnce(graph.Draft, { merchantId, id }))?.payoutDraft?.status}
       approve={(refusal) => ({
         permission: 'payoutDraftApprove',
-        dialog: (close) => <ApproveDialog {...{ draft, refusal, close }} />,
+        dialog: <ApproveDialog draft={draft} refusal={refusal} />,
       })}
       reject={{
         permission: 'payoutDraftReject',

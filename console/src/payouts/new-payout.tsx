@@ -4,7 +4,7 @@ import { useState } from 'react';
 import * as graph from '../../../schema/generated/console.ts';
 import { useAddress } from '../address.ts';
 import { Chips, useShops } from '../parts/filters.tsx';
-import { ActForm, type MerchantDialog } from '../parts/act-form.tsx';
+import { ActForm, type Closable } from '../parts/act-form.tsx';
 import { ChooseField, bankOptions } from './bank-field.tsx';
 import { ShopPick, TextField, useTyped, type Held } from '../parts/fields.tsx';
 import { phoneText, money } from '../format.ts';
@@ -117,7 +117,10 @@ const ReasonField = (field: Held<string>) => (
   <TextField label={own.reason} hint={own.reasonHint} maxLength={reason_max_chars} {...field} />
 );
 
-export const NewPayoutDialog = ({ merchantId, close }: MerchantDialog) => {
+export const NewPayoutDialog = ({
+  merchantId,
+  close,
+}: Closable & { readonly merchantId: string }) => {
   const of = useTyped<Typed>(nothingTyped);
   const { typed, held } = of;
   const [chosen, choose] = useState('');

@@ -1,7 +1,7 @@
 /** The people of the console: invited ones, and those logged in, whose sessions can be ended. */
 import * as graph from '../../../schema/generated/console.ts';
 import { useAddress } from '../address.ts';
-import { AddBar, PolicyForm, useActs, type Closable } from '../parts/act-form.tsx';
+import { AddBar, PolicyForm, actButton } from '../parts/act-form.tsx';
 import { PickField, TextField, useTyped } from '../parts/fields.tsx';
 import { Listing } from '../parts/listing.tsx';
 import { send } from '../parts/outcome.tsx';
@@ -29,7 +29,7 @@ const look_ms = 10_000;
 
 type Typed = Readonly<Pick<Row, 'role' | 'merchantId'> & { email: string }>;
 
-const InviteDialog = ({ close }: Closable) => {
+const InviteDialog = () => {
   const { merchantId: mine } = useViewer();
   const { merchantId: chosen } = useAddress();
   const { typed, held } = useTyped<Typed>({
@@ -43,7 +43,6 @@ const InviteDialog = ({ close }: Closable) => {
       title={own.invite}
       consequence={own.inviteText}
       isReady={/^[^\s@]+@[^\s@]+$/.test(email)}
-      close={close}
       isRepeated
       act={() =>
         send(graph.InvitePerson, { ...typed, email }, ({ url }) => ({
@@ -76,11 +75,10 @@ const InvitationsPart = () => {
   const whose = useWhose();
   const mayInvite = usePermission('personInvite').granted;
   const { data } = useAsk(graph.Invitations, {}, !mayInvite || issuer !== null);
-  const { button, dialog } = useActs();
   const column: Column<Invitation> = {
     name: words.columns.action,
     cell: ({ id, subject }) =>
-      button({
+      actButton({
         permission: 'personInvitationWithdraw',
         title: own.withdraw,
         consequence: own.withdrawText(subject),
@@ -99,18 +97,13 @@ const InvitationsPart = () => {
   ];
   return (
     <>
-      <AddBar
-        permission="personInvite"
-        title={own.invite}
-        dialog={(close) => <InviteDialog close={close} />}
-      />
+      <AddBar permission="personInvite" title={own.invite} dialog={<InviteDialog />} />
       {rows.length > 0 && (
         <section>
           <h2 className="part-title">{own.waiting}</h2>
           <Table label={own.waiting} columns={columns} rows={rows} keyOf={({ id }) => id} />
         </section>
       )}
-      {dialog}
     </>
   );
 };

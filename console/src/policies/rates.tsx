@@ -20,7 +20,7 @@ import { useShops } from '../parts/filters.tsx';
 import { policyWords as own } from '../words/policies.ts';
 import { optionsOf } from '../words/table.ts';
 import { words } from '../words/words.ts';
-import { type MerchantDialog, PolicyForm } from '../parts/act-form.tsx';
+import { PolicyForm } from '../parts/act-form.tsx';
 
 type Shops = ReturnType<typeof useShops>;
 type Row = graph.RatesQuery['rateHistory']['nodes'][number];
@@ -66,7 +66,7 @@ const HoldsFor = (of: Held<string>) => {
 
 const nothingTyped = { shopId: '', method: 'cards' as graph.RatedMethod, text: '', from: '' };
 
-const SetDialog = ({ merchantId, close }: MerchantDialog<string | null>) => {
+const SetDialog = ({ merchantId }: { readonly merchantId: string | null }) => {
   const { typed, held } = useTyped(nothingTyped);
   const { shopId, method, text, from } = typed;
   // A percentage with two digits is as many basis points as an amount has kopecks.
@@ -80,7 +80,6 @@ const SetDialog = ({ merchantId, close }: MerchantDialog<string | null>) => {
       title={own.rateAdd}
       consequence={merchantId === null ? `${when} ${words.allMerchants}.` : when}
       isReady={isReady}
-      close={close}
       act={() =>
         send(
           graph.SetRate,
@@ -118,7 +117,7 @@ export const RatesPart = () => {
         add={{
           permission: 'rateSet',
           title: own.rateAdd,
-          dialog: (close) => <SetDialog merchantId={merchantId} close={close} />,
+          dialog: <SetDialog merchantId={merchantId} />,
         }}
         empty={<Empty title={merchantId === null ? own.ratesEmptyAll : own.ratesEmpty} />}
       />

@@ -39,6 +39,7 @@ export const RoutesPart = ({ merchantId }: { readonly merchantId: string }) => {
       columns={() => columnsOf(shops)}
       add={{
         permission: 'bankRouteSet',
+        barred: shops.length === 0 ? words.acts.running : undefined,
         title: own.routeAdd,
         Form: PolicyForm,
         consequence: own.routeText,

@@ -1,7 +1,7 @@
 /** Receipts, newest first: their registration, refusals, and resending. */
 import * as graph from '../../../schema/generated/console.ts';
 import { useAddress } from '../address.ts';
-import { useActs } from '../parts/act-form.tsx';
+import { actButton } from '../parts/act-form.tsx';
 import { Listing, usePage } from '../parts/listing.tsx';
 import { Status, tones, PageHead } from '../parts/texts.tsx';
 import {
@@ -20,17 +20,6 @@ import { words } from '../words/words.ts';
 type Row = graph.ReceiptRowFragment;
 /** The poll interval: a cash register's answer causes no event. */
 const look_ms = 10_000;
-
-const Resend = ({ receipt }: { readonly receipt: Row }) => {
-  const { button, dialog } = useActs();
-  if (receipt.status !== 'failed' && dialog === null) return null;
-  return (
-    <>
-      {button(resendReceipt(receipt))}
-      {dialog}
-    </>
-  );
-};
 
 const columnsOf = (): readonly Column<Row>[] => [
   {
@@ -58,7 +47,7 @@ const columnsOf = (): readonly Column<Row>[] => [
   {
     id: 'acts',
     name: words.columns.acts,
-    cell: (receipt) => <Resend receipt={receipt} />,
+    cell: (receipt) => receipt.status === 'failed' && actButton(resendReceipt(receipt)),
   },
 ];
 

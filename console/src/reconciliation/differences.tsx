@@ -117,8 +117,8 @@ interface Difference {
 
 export const ResolveDialog = ({
   rows,
-  close,
-}: Closable & { readonly rows: readonly Difference[] }) => {
+  ...form
+}: Partial<Closable> & { readonly rows: readonly Difference[] }) => {
   const [note, setNote] = useState('');
   const [done, setDone] = useState(0);
   const act = async (): Promise<Outcome> => {
@@ -138,7 +138,7 @@ export const ResolveDialog = ({
       title={own.resolve(rows.length)}
       consequence={own.resolveText(rows.length)}
       isReady={note.trim() !== '' && note.trim().length <= 500}
-      close={close}
+      {...form}
       act={act}
     >
       <TextField label={words.alert.note} value={note} set={setNote} />

@@ -77,11 +77,7 @@ const RunsPart = () => {
   const asked = usePage(graph.Runs, { mode }, { lists: ['reconciliation_differences'] });
   return (
     <>
-      <AddBar
-        permission="reconciliationOpen"
-        title={own.upload}
-        dialog={(close) => <UploadDialog close={close} />}
-      />
+      <AddBar permission="reconciliationOpen" title={own.upload} dialog={<UploadDialog />} />
       <Young rows={asked.rows ?? []} />
       <Listing
         name="runs"

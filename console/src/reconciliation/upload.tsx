@@ -3,7 +3,7 @@ import { useMemo, useState } from 'react';
 import * as graph from '../../../schema/generated/console.ts';
 import { useAddress } from '../address.ts';
 import { wholeNumber, fromZoneField, startOfDay, toZoneField, money } from '../format.ts';
-import { ActForm, type Closable } from '../parts/act-form.tsx';
+import { ActForm } from '../parts/act-form.tsx';
 import { DateField, FileField, PickField } from '../parts/fields.tsx';
 import { type Outcome, toldBy, send } from '../parts/outcome.tsx';
 import { NoTable, readTable, type Rows, type Row } from '../parts/table-file.ts';
@@ -213,7 +213,7 @@ const ColumnChoice = ({
   );
 };
 
-export const UploadDialog = ({ close }: Closable) => {
+export const UploadDialog = () => {
   const { mode } = useAddress();
   const { done, upload } = useUpload();
   const [taken, setTaken] = useState<Taken | null>(null);
@@ -235,7 +235,6 @@ export const UploadDialog = ({ close }: Closable) => {
       title={own.upload}
       consequence={own.uploadText}
       isReady={known?.mistakes.length === 0 && days.since < days.until}
-      close={close}
       act={act}
     >
       <PickField

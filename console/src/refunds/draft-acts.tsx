@@ -1,14 +1,14 @@
 /** The actions of a proposed refund, in the list of proposals and on home. */
 import { money } from '../format.ts';
 import * as graph from '../../../schema/generated/console.ts';
-import { DecideActs, type DecideProps } from '../parts/decide.tsx';
+import { DecideActs } from '../parts/decide.tsx';
 import { send } from '../parts/outcome.tsx';
 import { askOnce } from '../parts/use-ask.ts';
 import { useViewer } from '../viewer.tsx';
 import { refundDraftWords as own } from '../words/drafts.ts';
 import { words } from '../words/words.ts';
 
-export const RefundDraftActs = (props: DecideProps<graph.RefundDraftRowFragment>) => {
+export const RefundDraftActs = (props: { readonly draft: graph.RefundDraftRowFragment }) => {
   const { role } = useViewer();
   const { merchantId, id, isMine, amount, currency, payment } = props.draft;
   const to = payment.customerCardMask ?? payment.customerPhoneMask ?? words.acts.buyer;

@@ -24,11 +24,11 @@ export const ShopsButton = ({
   dialog,
   ...act
 }: Pick<Parameters<typeof DialogAct>[0], 'title' | 'permission'> & {
-  readonly dialog: (shops: Shops, close: () => void) => ReactNode;
+  readonly dialog: (shops: Shops) => ReactNode;
 }) => {
   const [first, ...others] = useShops();
   if (!first) return null;
-  return <DialogAct {...act} dialog={(close) => dialog([first, ...others], close)} />;
+  return <DialogAct {...act} dialog={dialog([first, ...others])} />;
 };
 
 export const ShopField = ({

@@ -130,7 +130,7 @@ const TermFields = ({ held }: Pick<FieldsProps, 'held'>) => (
   </>
 );
 
-const Dialog = ({ shops, close }: { readonly shops: Shops; readonly close: () => void }) => {
+const Dialog = ({ shops }: { readonly shops: Shops }) => {
   const { mode } = useAddress();
   const key = useKey();
   const [shop, setShop] = useState(shops[0]);
@@ -144,7 +144,6 @@ const Dialog = ({ shops, close }: { readonly shops: Shops; readonly close: () =>
       title={own.link}
       consequence={own.linkText[mode]}
       isReady={input !== null}
-      close={close}
       isRepeated
       act={() =>
         send(
@@ -174,6 +173,6 @@ export const NewLinkButton = () => (
   <ShopsButton
     title={own.link}
     permission="linkCreate"
-    dialog={(shops, close) => <Dialog shops={shops} close={close} />}
+    dialog={(shops) => <Dialog shops={shops} />}
   />
 );

@@ -58,7 +58,7 @@ const MadePayment = ({ made: { payment, paymentUrl } }: { readonly made: Made })
   );
 };
 
-const Dialog = ({ shops, close }: { readonly shops: Shops; readonly close: () => void }) => {
+const Dialog = ({ shops }: { readonly shops: Shops }) => {
   const key = useKey();
   const [shop, setShop] = useState(shops[0]);
   const { typed, held } = useTyped(initial);
@@ -71,7 +71,6 @@ const Dialog = ({ shops, close }: { readonly shops: Shops; readonly close: () =>
       title={own.test}
       consequence={own.testText}
       isReady={price > 0 && given !== undefined}
-      close={close}
       isRepeated
       result={made && <MadePayment made={made} />}
       act={() =>
@@ -115,7 +114,7 @@ export const TestPaymentButton = () => {
     <ShopsButton
       title={own.test}
       permission="paymentCreate"
-      dialog={(shops, close) => <Dialog shops={shops} close={close} />}
+      dialog={(shops) => <Dialog shops={shops} />}
     />
   );
 };

@@ -21,7 +21,7 @@ import { FailureName } from '../words/failures.tsx';
 import { words } from '../words/words.ts';
 import { wholeUnits } from '../format.ts';
 import { reason_max_chars } from '../../../schema/limits.ts';
-import { useActs } from '../parts/act-form.tsx';
+import { actButton } from '../parts/act-form.tsx';
 import { send } from '../parts/outcome.tsx';
 
 type SubscriptionDetails = NonNullable<graph.SubscriptionQuery['billingSubscription']>;
@@ -31,13 +31,12 @@ const SubscriptionActs = ({
 }: {
   readonly subscription: SubscriptionDetails;
 }) => {
-  const { button, dialog } = useActs();
   if (status === 'cancelled') return null;
   const text = { label: words.columns.reason, hint: own.reasonHint };
   return (
     <div className="acts">
       {(status === 'active' || status === 'past_due') &&
-        button({
+        actButton({
           permission: 'subscriptionPause',
           title: own.pause,
           consequence: own.pauseText,
@@ -50,14 +49,14 @@ const SubscriptionActs = ({
             ),
         })}
       {status === 'paused' &&
-        button({
+        actButton({
           permission: 'subscriptionResume',
           isMain: true,
           title: own.resume,
           consequence: own.resumeText,
           act: () => send(graph.ResumeSubscription, { merchantId, id }, own.resumed),
         })}
-      {button({
+      {actButton({
         permission: 'subscriptionCancel',
         title: own.cancel,
         consequence: own.cancelText,
@@ -65,7 +64,6 @@ const SubscriptionActs = ({
         act: ({ reason }) =>
           send(graph.CancelSubscription, { merchantId, id, reason }, own.cancelled),
       })}
-      {dialog}
     </div>
   );
 };

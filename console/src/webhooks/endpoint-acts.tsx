@@ -2,7 +2,7 @@
 import { useState, type ReactNode } from 'react';
 import * as graph from '../../../schema/generated/console.ts';
 import { secretOverlap_max_h } from '../../../schema/limits.ts';
-import { PolicyForm, useActs, type Closable } from '../parts/act-form.tsx';
+import { PolicyForm, actButton } from '../parts/act-form.tsx';
 import {
   CheckList,
   PickField,
@@ -91,17 +91,13 @@ interface Shop {
 }
 
 /** Adds an endpoint to one of the shops; its secret is shown once. */
-export const AddEndpointDialog = ({
-  shops,
-  close,
-}: Closable & { readonly shops: readonly [Shop, ...Shop[]] }) => {
+export const AddEndpointDialog = ({ shops }: { readonly shops: readonly [Shop, ...Shop[]] }) => {
   const [shopId, setShopId] = useState(shops[0].id);
   const { merchantId } = shops[0];
   return (
     <TermsForm
       title={words.merchants.addEndpoint}
       consequence={words.merchants.endpointText}
-      close={close}
       isRepeated
       save={(terms) =>
         send(graph.AddEndpoint, { merchantId, shopId, ...terms }, (result) => ({
@@ -171,25 +167,23 @@ export const EndpointActs = ({
   endpoint,
   children,
 }: OfEndpoint & { readonly children?: ReactNode }) => {
-  const { button, dialog } = useActs();
   const { id, url, active, signature } = endpoint;
   return (
     <div className="acts">
       {children}
-      {button({
+      {actButton({
         permission: 'webhookEndpointUpdate',
         title: own.edit,
-        dialog: (close) => (
+        dialog: (
           <TermsForm
             title={own.edit}
             consequence={own.editText}
-            close={close}
             terms={endpoint}
             save={(terms) => send(graph.ChangeEndpoint, { merchantId, id, ...terms }, own.done)}
           />
         ),
       })}
-      {button({
+      {actButton({
         permission: active ? 'webhookEndpointDisable' : 'webhookEndpointEnable',
         title: active ? own.disable : own.enable,
         Form: PolicyForm,
@@ -199,7 +193,7 @@ export const EndpointActs = ({
             ? send(graph.DisableEndpoint, { merchantId, id }, own.done)
             : send(graph.EnableEndpoint, { merchantId, id }, own.done),
       })}
-      {button({
+      {actButton({
         permission: 'webhookEndpointSecretRotate',
         ...rotateAct(
           url,
@@ -208,14 +202,13 @@ export const EndpointActs = ({
           signature === 'standard',
         ),
       })}
-      {button({
+      {actButton({
         permission: 'webhookEndpointDelete',
         title: own.remove,
         Form: PolicyForm,
         consequence: `${url}. ${own.removeText}`,
         act: () => send(graph.DeleteEndpoint, { merchantId, id }, own.done),
       })}
-      {dialog}
     </div>
   );
 };

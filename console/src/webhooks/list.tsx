@@ -15,7 +15,7 @@ import { keysOf } from '../words/table.ts';
 import { words } from '../words/words.ts';
 import { toldBy, send, type Outcome } from '../parts/outcome.tsx';
 import { countText, duration, shortPercent, wholeNumber } from '../format.ts';
-import { ActButton, AddBar, useActs, useRun } from '../parts/act-form.tsx';
+import { ActButton, AddBar, actButton, useRun } from '../parts/act-form.tsx';
 import { webhookWords as own } from '../words/webhooks.ts';
 import { AddEndpointDialog, EndpointActs, EndpointTerms } from './endpoint-acts.tsx';
 import { failedSince, ReplayDialog } from './replay.tsx';
@@ -95,7 +95,6 @@ interface CardProps {
 
 /** The buttons that send something now, before those of the settings. */
 const SendingActs = ({ merchantId, endpoint, failed }: Omit<CardProps, 'shopName'>) => {
-  const { button, dialog } = useActs();
   const { id, active, health } = endpoint;
   const { said, test, retry } = useAtOnce(merchantId, id);
   const count = failed && countText(failed.count);
@@ -106,19 +105,13 @@ const SendingActs = ({ merchantId, endpoint, failed }: Omit<CardProps, 'shopName
         <ActButton permission="webhookEndpointTest" onPress={() => !test.isRunning && test.run()}>
           {own.test}
         </ActButton>
-        {button({
+        {actButton({
           permission: 'webhookDeliveriesResendFailed',
           barred: failed && active ? undefined : barred,
           title: count === null ? own.replay : own.replayCount(count),
-          dialog: (close) =>
-            failed && (
-              <ReplayDialog
-                merchantId={merchantId}
-                endpointId={id}
-                from={failed.oldestAt}
-                close={close}
-              />
-            ),
+          dialog: failed && (
+            <ReplayDialog merchantId={merchantId} endpointId={id} from={failed.oldestAt} />
+          ),
         })}
         <ActButton
           permission="webhookDeliveriesRetry"
@@ -129,7 +122,6 @@ const SendingActs = ({ merchantId, endpoint, failed }: Omit<CardProps, 'shopName
         </ActButton>
       </EndpointActs>
       <p role="status">{said}</p>
-      {dialog}
     </>
   );
 };
@@ -172,7 +164,7 @@ const EndpointCards = ({ merchantId }: { readonly merchantId: string }) => {
         <AddBar
           permission="webhookEndpointCreate"
           title={words.merchants.addEndpoint}
-          dialog={(close) => <AddEndpointDialog shops={[first, ...others]} close={close} />}
+          dialog={<AddEndpointDialog shops={[first, ...others]} />}
         />
       )}
       {all.length === 0 && <p className="quiet">{own.noEndpoints}</p>}

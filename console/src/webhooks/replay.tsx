@@ -3,6 +3,7 @@ import { useEffect, useRef, useState } from 'react';
 import * as graph from '../../../schema/generated/console.ts';
 import { useAddress } from '../address.ts';
 import { fromZoneField, startOfDay, toZoneField, wholeNumber } from '../format.ts';
+import { closeAct } from '../parts/act-form.tsx';
 import { Button } from '../parts/button.tsx';
 import { Modal } from '../parts/modal.tsx';
 import { refusalOf, refusedBy, toldBy, send } from '../parts/outcome.tsx';
@@ -22,7 +23,6 @@ interface Failed extends OfEndpoint {
 interface ReplayProps extends OfEndpoint {
   /** The oldest failure that its button has counted. */
   readonly from: string;
-  readonly close: () => void;
 }
 
 const failed_days = 7;
@@ -78,13 +78,13 @@ const Count = ({ failed, since }: { readonly failed: Failed; readonly since: str
   return <p>{total.isExact ? own.count(count) : own.countMore(count)}</p>;
 };
 
-export const ReplayDialog = ({ close, from, ...of }: ReplayProps) => {
+export const ReplayDialog = ({ from, ...of }: ReplayProps) => {
   const failed = { ...of, mode: useAddress().mode };
   const [since, setSince] = useState(from);
   const { state, run, stop } = useReplay(failed, since);
   const sent = 'sent' in state ? wholeNumber(state.sent) : '';
   return (
-    <Modal title={own.replayTitle} onClose={close}>
+    <Modal title={own.replayTitle} onClose={closeAct}>
       {state.kind === 'asked' && (
         <>
           <label className="field">
@@ -108,7 +108,7 @@ export const ReplayDialog = ({ close, from, ...of }: ReplayProps) => {
         {state.kind === 'refused' && <p className="bad">{state.message}</p>}
       </div>
       <footer className="dialog-foot">
-        <Button press={close}>{words.close}</Button>
+        <Button press={closeAct}>{words.close}</Button>
         {state.kind === 'asked' && (
           <Button isMain press={() => void run()}>
             {own.go}
