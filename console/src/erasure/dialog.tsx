@@ -6,7 +6,7 @@ import { policyReason_max_chars } from '../../../schema/limits.ts';
 import { useState } from 'react';
 import * as graph from '../../../schema/generated/console.ts';
 import { wholeNumber } from '../format.ts';
-import { DialogAct, PolicyForm } from '../parts/act-form.tsx';
+import { ActForm, DialogAct } from '../parts/act-form.tsx';
 import { send, type Outcome } from '../parts/outcome.tsx';
 import { TextField } from '../parts/fields.tsx';
 import { erasureWords as own } from '../words/customers.ts';
@@ -45,7 +45,8 @@ const EraseDialog = ({ merchantId, subject, id }: DialogProps) => {
   const [payments, setPayments] = useState(0);
   const whose = id ?? typed.trim();
   return (
-    <PolicyForm
+    <ActForm
+      isAudited
       title={subject === 'customer' ? own.customerTitle : own.title}
       consequence={`${own.of[subject]} ${own.noWay}`}
       isReady={
@@ -58,7 +59,7 @@ const EraseDialog = ({ merchantId, subject, id }: DialogProps) => {
       )}
       <TextField label={own.reason} value={reason} set={setReason} hint={own.reasonHint} />
       {payments > 0 && <p role="status">{own.running(wholeNumber(payments))}</p>}
-    </PolicyForm>
+    </ActForm>
   );
 };
 

@@ -3,7 +3,7 @@ import { rateBurst_max, ratePerSecond_max } from '../../../schema/limits.ts';
 import * as graph from '../../../schema/generated/console.ts';
 import { amountText, readAmount } from '../amounts.ts';
 import { wholeNumber, money } from '../format.ts';
-import { PolicyForm, actButton } from '../parts/act-form.tsx';
+import { actButton } from '../parts/act-form.tsx';
 import { send } from '../parts/outcome.tsx';
 import { Facts } from '../parts/texts.tsx';
 import { settingsWords as own } from '../words/merchant-settings.ts';
@@ -40,7 +40,7 @@ const LimitActs = ({ merchant }: OfMerchant) => {
       {actButton({
         permission: 'merchantRateLimitSet',
         title: own.limitSet,
-        Form: PolicyForm,
+        isAudited: true,
         consequence: own.limitText,
         fields: {
           rate: { ...count, label: own.perSecond, hint: own.limitHint, initial: perSecond },
@@ -57,7 +57,7 @@ const LimitActs = ({ merchant }: OfMerchant) => {
       {actButton({
         permission: 'merchantSupportRefundSet',
         title: own.supportSet,
-        Form: PolicyForm,
+        isAudited: true,
         consequence: own.supportText,
         fields: {
           amount: {
@@ -97,7 +97,7 @@ export const MerchantSettings = ({ merchant }: OfMerchant) => {
         {actButton({
           permission: 'merchantRename',
           title: own.rename,
-          Form: PolicyForm,
+          isAudited: true,
           consequence: own.renameText,
           fields: { name: { ...text, initial } },
           act: ({ name }) => send(graph.RenameMerchant, { merchantId, name }, own.done),
@@ -105,7 +105,7 @@ export const MerchantSettings = ({ merchant }: OfMerchant) => {
         {actButton({
           permission: 'shopCreate',
           title: own.shopAdd,
-          Form: PolicyForm,
+          isAudited: true,
           consequence: own.shopText,
           isRepeated: true,
           fields: { name: text },

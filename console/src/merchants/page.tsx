@@ -1,7 +1,7 @@
 /** One merchant: who it is, its money, its shops with their fees, keys and webhook endpoints. */
 import { Link, useParams } from '@tanstack/react-router';
 import * as graph from '../../../schema/generated/console.ts';
-import { DialogAct, PolicyForm, actButton } from '../parts/act-form.tsx';
+import { DialogAct, actButton } from '../parts/act-form.tsx';
 import { Empty, Failure, Skeleton } from '../parts/states.tsx';
 import { Status, Id, Moment, PageHead, Facts } from '../parts/texts.tsx';
 import { Table, type Column } from '../parts/table.tsx';
@@ -144,7 +144,7 @@ const ShopSettings = ({ shop }: OfShop) => {
         {actButton({
           permission: 'shopReceiptsRequire',
           title: isRequired ? own.receiptsLift : own.receiptsRequire,
-          Form: PolicyForm,
+          isAudited: true,
           consequence: isRequired ? own.receiptsLiftText : own.receiptsRequireText,
           act: () =>
             send(graph.RequireReceipts, { merchantId, shopId, required: !isRequired }, own.done),
@@ -162,7 +162,7 @@ const ShopSettings = ({ shop }: OfShop) => {
         {actButton({
           permission: 'shopRename',
           title: own.renameShop,
-          Form: PolicyForm,
+          isAudited: true,
           consequence: own.renameText,
           fields: { name: { label: words.columns.name, hint: own.nameHint, initial } },
           act: ({ name }) => send(graph.RenameShop, { merchantId, shopId, name }, own.done),

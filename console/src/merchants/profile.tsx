@@ -1,7 +1,7 @@
 /** Who a merchant is: what buyers see of it, and the form that changes it. */
 import { useState } from 'react';
 import * as graph from '../../../schema/generated/console.ts';
-import { PolicyForm, actButton } from '../parts/act-form.tsx';
+import { ActForm, actButton } from '../parts/act-form.tsx';
 import { Facts } from '../parts/texts.tsx';
 import { TextField } from '../parts/fields.tsx';
 import { send } from '../parts/outcome.tsx';
@@ -67,13 +67,14 @@ interface OfMerchant {
 const ProfileDialog = ({ merchant: { id: merchantId, profile } }: OfMerchant) => {
   const [texts, setTexts] = useState(() => textsOf(profile));
   return (
-    <PolicyForm
+    <ActForm
+      isAudited
       title={own.edit}
       consequence={own.editText}
       act={() => send(graph.SetProfile, { merchantId, profile: givenProfile(texts) }, own.done)}
     >
       <ProfileFields texts={texts} set={setTexts} />
-    </PolicyForm>
+    </ActForm>
   );
 };
 

@@ -40,6 +40,8 @@ interface ActFormProps {
   readonly children?: ReactNode;
   /** Shown once after success: the dialog then closes only by its button. */
   readonly result?: ReactNode;
+  /** Whether it says that the action is in the audit log. */
+  readonly isAudited?: boolean;
   /** Whether a second press may repeat the action, such as creating another key. */
   readonly isRepeated?: boolean;
   /** Whether this action was sent before without an answer. */
@@ -121,6 +123,7 @@ export const ActForm = ({
   close = closeAct,
   children,
   result,
+  isAudited = false,
   isRepeated = false,
   isPending = false,
   isShown = false,
@@ -147,6 +150,7 @@ export const ActForm = ({
         <div className="typed" onChange={() => setChanged(true)}>
           <p>{consequence}</p>
           {children}
+          {isAudited && <p className="quiet">{sharedWords.audited}</p>}
         </div>
       )}
       <div aria-live="polite">
@@ -232,9 +236,8 @@ type TypedIn<Fields> = {
 
 interface Described<Fields> extends Pick<
   ActFormProps,
-  'consequence' | 'isRepeated' | 'isShown' | 'children'
+  'consequence' | 'isRepeated' | 'isAudited' | 'isShown' | 'children'
 > {
-  readonly Form?: typeof ActForm;
   readonly fields?: Fields;
   /** What is typed has no spaces at its ends, but for a secret. */
   readonly act: (typed: TypedIn<Fields>) => Promise<Outcome>;
@@ -243,7 +246,6 @@ interface Described<Fields> extends Pick<
 }
 
 const DescribedForm = <Fields extends Specs>({
-  Form = ActForm,
   fields,
   act,
   fits = () => true,
@@ -264,7 +266,7 @@ const DescribedForm = <Fields extends Specs>({
   const sent = Object.fromEntries(all.map(({ name, text }) => [name, text])) as TypedIn<Fields>;
   const isReady = all.every(({ isGiven }) => isGiven) && fits(sent);
   return (
-    <Form {...form} isReady={isReady} act={() => act(sent)}>
+    <ActForm {...form} isReady={isReady} act={() => act(sent)}>
       {all.map(({ name, options, field }) =>
         options ? (
           <PickField key={name} {...field} options={options} />
@@ -273,7 +275,7 @@ const DescribedForm = <Fields extends Specs>({
         ),
       )}
       {children}
-    </Form>
+    </ActForm>
   );
 };
 
@@ -322,12 +324,4 @@ export const AddBar = <Fields extends Specs = NoFields>(act: Act<Fields>) => (
   <div className="acts">
     <DialogAct isMain {...act} />
   </div>
-);
-
-/** A dialog that also says that the action is in the audit log. */
-export const PolicyForm = ({ children, ...form }: ActFormProps) => (
-  <ActForm {...form}>
-    {children}
-    <p className="quiet">{sharedWords.audited}</p>
-  </ActForm>
 );

@@ -3,7 +3,7 @@ import { useState, useId, type ReactNode } from 'react';
 import * as graph from '../../../schema/generated/console.ts';
 import { amountText, readAmount } from '../amounts.ts';
 import { phoneOf, money } from '../format.ts';
-import { ActForm, PolicyForm, closeAct } from '../parts/act-form.tsx';
+import { ActForm, closeAct } from '../parts/act-form.tsx';
 import { CheckField, TextField, useTyped } from '../parts/fields.tsx';
 import { Modal } from '../parts/modal.tsx';
 import { actOnce, send } from '../parts/outcome.tsx';
@@ -211,7 +211,8 @@ const ClosingForm = ({
   const isEven = read?.sum === due && read.items.length > 0;
   const mask = of?.customer.email ?? of?.customer.phone ?? null;
   return (
-    <PolicyForm
+    <ActForm
+      isAudited
       title={own.title}
       consequence={own.text(amount)}
       isReady={customer !== null && isEven}
@@ -236,7 +237,7 @@ const ClosingForm = ({
       <p role="status" className={isEven ? 'quiet' : 'bad'}>
         {isEven ? own.sum(sum) : own.differs(sum, amount)}
       </p>
-    </PolicyForm>
+    </ActForm>
   );
 };
 

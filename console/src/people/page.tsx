@@ -1,7 +1,7 @@
 /** The people of the console: invited ones, and those logged in, whose sessions can be ended. */
 import * as graph from '../../../schema/generated/console.ts';
 import { useAddress } from '../address.ts';
-import { AddBar, PolicyForm, actButton } from '../parts/act-form.tsx';
+import { ActForm, AddBar, actButton } from '../parts/act-form.tsx';
 import { PickField, TextField, useTyped } from '../parts/fields.tsx';
 import { Listing } from '../parts/listing.tsx';
 import { send } from '../parts/outcome.tsx';
@@ -39,7 +39,8 @@ const InviteDialog = () => {
   });
   const email = typed.email.trim();
   return (
-    <PolicyForm
+    <ActForm
+      isAudited
       title={own.invite}
       consequence={own.inviteText}
       isReady={/^[^\s@]+@[^\s@]+$/.test(email)}
@@ -63,7 +64,7 @@ const InviteDialog = () => {
           />
         </div>
       )}
-    </PolicyForm>
+    </ActForm>
   );
 };
 

@@ -1,6 +1,5 @@
 /** A merchant's own accounts at acquirers; their secrets are never shown. */
 import * as graph from '../../../schema/generated/console.ts';
-import { PolicyForm } from '../parts/act-form.tsx';
 import { send } from '../parts/outcome.tsx';
 import { Listing } from '../parts/listing.tsx';
 import { Empty } from '../parts/states.tsx';
@@ -45,7 +44,7 @@ export const AccountsPart = ({ merchantId }: { readonly merchantId: string }) =>
       add={{
         permission: 'bankAccountSet',
         title: own.accountAdd,
-        Form: PolicyForm,
+        isAudited: true,
         consequence: own.accountText,
         fields: {
           purpose: { label: own.purpose, options: optionsOf(own.purposes) },
@@ -59,7 +58,7 @@ export const AccountsPart = ({ merchantId }: { readonly merchantId: string }) =>
         active && {
           permission: 'bankAccountRemove',
           name: sharedWords.remove,
-          Form: PolicyForm,
+          isAudited: true,
           title: own.accountRemove,
           consequence: own.accountRemoveText,
           act: () => send(graph.RemoveAccount, { merchantId, connector, purpose }, own.done),

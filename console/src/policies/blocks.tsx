@@ -1,6 +1,5 @@
 /** What is blocked: block lists for all merchants or for one, and words in descriptions. */
 import * as graph from '../../../schema/generated/console.ts';
-import { PolicyForm } from '../parts/act-form.tsx';
 import { Listing, usePage } from '../parts/listing.tsx';
 import { send } from '../parts/outcome.tsx';
 import { Empty } from '../parts/states.tsx';
@@ -34,7 +33,7 @@ export const BlocksPart = () => {
         add={{
           permission: 'blockEntryAdd',
           title: own.blockAdd,
-          Form: PolicyForm,
+          isAudited: true,
           consequence:
             merchantId === null ? `${own.blockText} ${words.allMerchants}.` : own.blockText,
           fields: {
@@ -46,7 +45,7 @@ export const BlocksPart = () => {
         }}
         actOf={({ merchantId: owner, id }) => ({
           permission: 'blockEntryRemove',
-          Form: PolicyForm,
+          isAudited: true,
           title: own.blockRemove,
           consequence: own.blockRemoveText,
           act: () => send(graph.RemoveBlock, { merchantId: owner, id }, own.done),
@@ -79,7 +78,7 @@ export const ForbiddenPart = () => {
         add={{
           permission: 'forbiddenPurposeAdd',
           title: own.wordAdd,
-          Form: PolicyForm,
+          isAudited: true,
           consequence: own.wordText,
           fields: {
             word: { label: own.word, hint: own.wordHint },
@@ -89,7 +88,7 @@ export const ForbiddenPart = () => {
         }}
         actOf={({ id, word }) => ({
           permission: 'forbiddenPurposeRemove',
-          Form: PolicyForm,
+          isAudited: true,
           title: own.wordRemove,
           consequence: own.wordRemoveText(word),
           act: () => send(graph.AllowWord, { id }, own.done),

@@ -14,7 +14,6 @@ import { Listing, usePage } from '../parts/listing.tsx';
 import { Empty } from '../parts/states.tsx';
 import type { Column } from '../parts/table.tsx';
 import { Moment, PageHead } from '../parts/texts.tsx';
-import { PolicyForm } from '../parts/act-form.tsx';
 
 type Row = graph.ExchangeRatesQuery['exchangeRates']['nodes'][number];
 
@@ -40,7 +39,7 @@ const ExchangePart = () => {
       add={{
         permission: 'exchangeRateSet',
         title: own.exchangeAdd,
-        Form: PolicyForm,
+        isAudited: true,
         consequence: own.exchangeText,
         fields: {
           currency: { label: own.currency, initial: 'RUB' },

@@ -20,7 +20,7 @@ import { useShops } from '../parts/filters.tsx';
 import { policyWords as own } from '../words/policies.ts';
 import { optionsOf } from '../words/table.ts';
 import { words } from '../words/words.ts';
-import { PolicyForm } from '../parts/act-form.tsx';
+import { ActForm } from '../parts/act-form.tsx';
 
 type Shops = ReturnType<typeof useShops>;
 type Row = graph.RatesQuery['rateHistory']['nodes'][number];
@@ -76,7 +76,8 @@ const SetDialog = ({ merchantId }: { readonly merchantId: string | null }) => {
   const isReady = rateBps !== null && rateBps <= 10_000 && isAhead;
   const when = since === null ? own.rateText : own.fromText(plainMoment(since.toISOString()));
   return (
-    <PolicyForm
+    <ActForm
+      isAudited
       title={own.rateAdd}
       consequence={merchantId === null ? `${when} ${words.allMerchants}.` : when}
       isReady={isReady}
@@ -98,7 +99,7 @@ const SetDialog = ({ merchantId }: { readonly merchantId: string | null }) => {
       <PickField label={words.columns.method} {...held('method')} options={optionsOf(own.rated)} />
       <TextField label={own.percent} {...held('text')} hint={own.percentHint} isNumber />
       <DateField label={own.from} {...held('from')} hasTime hint={own.fromHint} />
-    </PolicyForm>
+    </ActForm>
   );
 };
 

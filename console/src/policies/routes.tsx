@@ -1,6 +1,5 @@
 /** Which acquirer serves which operation of a merchant's shops in live mode. */
 import * as graph from '../../../schema/generated/console.ts';
-import { PolicyForm } from '../parts/act-form.tsx';
 import { send } from '../parts/outcome.tsx';
 import { Listing, usePage } from '../parts/listing.tsx';
 import { Empty } from '../parts/states.tsx';
@@ -41,7 +40,7 @@ export const RoutesPart = ({ merchantId }: { readonly merchantId: string }) => {
         permission: 'bankRouteSet',
         barred: shops.length === 0 ? words.acts.running : undefined,
         title: own.routeAdd,
-        Form: PolicyForm,
+        isAudited: true,
         consequence: own.routeText,
         fields: {
           shopId: { label: words.columns.shop, options: shops.map(({ id, name }) => [id, name]) },
@@ -67,7 +66,7 @@ export const RoutesPart = ({ merchantId }: { readonly merchantId: string }) => {
       actOf={({ id }) => ({
         permission: 'bankRouteRemove',
         name: sharedWords.remove,
-        Form: PolicyForm,
+        isAudited: true,
         title: own.routeRemove,
         consequence: own.routeRemoveText,
         act: () => send(graph.RemoveRoute, { merchantId, id }, own.done),

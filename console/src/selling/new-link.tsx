@@ -6,7 +6,7 @@ import { useAddress } from '../address.ts';
 import { readAmount } from '../amounts.ts';
 import { CheckField, PickField, TextField, useTyped } from '../parts/fields.tsx';
 import { send } from '../parts/outcome.tsx';
-import { PolicyForm } from '../parts/act-form.tsx';
+import { ActForm } from '../parts/act-form.tsx';
 import { sellingWords as own } from '../words/selling.ts';
 import { words } from '../words/words.ts';
 import {
@@ -140,7 +140,8 @@ const Dialog = ({ shops }: { readonly shops: Shops }) => {
   const [opened_ms] = useState(() => Date.now());
   const expiresAt = new Date(opened_ms + Number(typed.days) * day_ms);
   return (
-    <PolicyForm
+    <ActForm
+      isAudited
       title={own.link}
       consequence={own.linkText[mode]}
       isReady={input !== null}
@@ -165,7 +166,7 @@ const Dialog = ({ shops }: { readonly shops: Shops }) => {
       {typed.sum === 'fixed' && (
         <ReceiptFields {...held('receipt')} isRequired={shop.receiptsRequired} />
       )}
-    </PolicyForm>
+    </ActForm>
   );
 };
 

@@ -2,7 +2,7 @@
 import { useState, type ReactNode } from 'react';
 import * as graph from '../../../schema/generated/console.ts';
 import { secretOverlap_max_h } from '../../../schema/limits.ts';
-import { PolicyForm, actButton } from '../parts/act-form.tsx';
+import { ActForm, actButton } from '../parts/act-form.tsx';
 import {
   CheckList,
   PickField,
@@ -64,14 +64,15 @@ const TermsForm = ({
   save,
   children,
   ...form
-}: Omit<Parameters<typeof PolicyForm>[0], 'act'> & {
+}: Omit<Parameters<typeof ActForm>[0], 'act'> & {
   readonly terms?: Terms;
   readonly save: (terms: Pick<Endpoint, keyof Terms>) => Promise<Outcome>;
 }) => {
   const { url, events, signature } = terms;
   const { typed, held } = useTyped<Terms>({ url, events, signature });
   return (
-    <PolicyForm
+    <ActForm
+      isAudited
       {...form}
       isReady={URL.canParse(typed.url)}
       act={() => save({ ...typed, events: [...typed.events] })}
@@ -80,7 +81,7 @@ const TermsForm = ({
       <TextField label={words.columns.address} {...held('url')} />
       <EventsField {...held('events')} />
       <SchemeField {...held('signature')} />
-    </PolicyForm>
+    </ActForm>
   );
 };
 
@@ -133,7 +134,7 @@ export const rotateAct = (
   isStandard = false,
 ) => ({
   title: own.rotate,
-  Form: PolicyForm,
+  isAudited: true,
   consequence: own.rotateText(of),
   isRepeated: true,
   fields: {
@@ -186,7 +187,7 @@ export const EndpointActs = ({
       {actButton({
         permission: active ? 'webhookEndpointDisable' : 'webhookEndpointEnable',
         title: active ? own.disable : own.enable,
-        Form: PolicyForm,
+        isAudited: true,
         consequence: active ? own.disableText : own.enableText,
         act: () =>
           active
@@ -205,7 +206,7 @@ export const EndpointActs = ({
       {actButton({
         permission: 'webhookEndpointDelete',
         title: own.remove,
-        Form: PolicyForm,
+        isAudited: true,
         consequence: `${url}. ${own.removeText}`,
         act: () => send(graph.DeleteEndpoint, { merchantId, id }, own.done),
       })}
