@@ -11,7 +11,8 @@ import { send } from '../parts/outcome.tsx';
 import { Empty, OwnPage } from '../parts/states.tsx';
 import type { Column } from '../parts/table.tsx';
 import { Status, Moment } from '../parts/texts.tsx';
-import { reloadScreen, useAsk } from '../parts/use-ask.ts';
+import { reloadScreen } from '../graph/live.ts';
+import { useAsk } from '../parts/use-ask.ts';
 import { usePermission, useViewer } from '../viewer.tsx';
 import { alertWords as own } from '../words/alerts.ts';
 import { keysOf, optionsOf } from '../words/table.ts';
@@ -27,7 +28,7 @@ const Urgency = ({ severity }: Pick<Alert, 'severity'>) => (
 const Assignee = ({ alert }: { readonly alert: Alert }) => {
   const { granted } = usePermission('alertAssign');
   const [message, setMessage] = useState('');
-  const { data } = useAsk(graph.AlertAssignees, {}, !granted);
+  const { data } = useAsk(graph.AlertAssignees, {}, { pause: !granted });
   const { assignee } = alert;
   if (!granted || alert.resolvedAt !== null)
     return assignee === null ? null : <span className="quiet">{assignee}</span>;

@@ -4,11 +4,10 @@ import * as graph from '../../../schema/generated/console.ts';
 import { listOf, useAddress } from '../address.ts';
 import { shortPercent, wholeNumber } from '../format.ts';
 import { PickField } from '../parts/fields.tsx';
-import { Empty, Failure, OwnPage, Skeleton } from '../parts/states.tsx';
+import { Empty, OwnPage, Waiting } from '../parts/states.tsx';
 import { Status, type Tone, Moment, Sparkline } from '../parts/texts.tsx';
 import { figure, Table, type Column } from '../parts/table.tsx';
 import { useAsk } from '../parts/use-ask.ts';
-import { useFollow } from '../parts/use-follow.ts';
 import { bankWords as own } from '../words/banks.ts';
 import { sharedWords } from '../words/shared.ts';
 import { keysOf, optionsOf } from '../words/table.ts';
@@ -18,7 +17,7 @@ type Health = graph.BankHealthOfQuery['bankHealth'];
 type Row = Health['rows'][number];
 type Breaker = Health['breakers'][number];
 
-const again_ms = 15_000;
+const follow = { events: false, every_ms: 15_000 } as const;
 /** Below it a bank is unsteady, in hundredths of a percent. */
 const steady_bps = 9_900;
 
@@ -152,8 +151,8 @@ const Drawn = ({ health }: { readonly health: Health }) => {
 const Asked = () => {
   const { search, set } = useAddress();
   const span = listOf(search.span, keysOf(own.spans))[0] ?? '6';
-  const { data, error, again } = useAsk(graph.BankHealthOf, { hours: Number(span) });
-  useFollow(again, { events: false, every_ms: again_ms });
+  const hours = Number(span);
+  const { data, error } = useAsk(graph.BankHealthOf, { hours }, { follow });
   const health = data?.bankHealth;
   return (
     <>
@@ -167,7 +166,7 @@ const Asked = () => {
       </div>
       <p className="quiet">{own.explained}</p>
       <p className="quiet">{own.measuredOn}</p>
-      {!health && (error ? <Failure error={error} again={again} /> : <Skeleton />)}
+      {!health && <Waiting error={error} />}
       {health && <Drawn health={health} />}
     </>
   );

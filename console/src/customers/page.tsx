@@ -7,7 +7,6 @@ import { later } from '../parts/later.tsx';
 import { Listing, usePage } from '../parts/listing.tsx';
 import { Empty } from '../parts/states.tsx';
 import { useAsk } from '../parts/use-ask.ts';
-import { useFollow } from '../parts/use-follow.ts';
 import { OfMerchant } from '../parts/whose.tsx';
 import { PaymentDrawer } from '../payments/shown.tsx';
 import { objectKey } from '../parts/table.tsx';
@@ -60,12 +59,8 @@ const SubscriptionsOf = ({ merchantId, customer }: OfCustomer) => {
   const { mode } = useAddress();
   const navigate = useNavigate();
   const filter = { mode: [mode], customerRef: customer };
-  const { data, error, again } = useAsk(graph.Subscriptions, {
-    merchantId,
-    filter,
-    first: shown_max,
-  });
-  useFollow(again);
+  const asked = { merchantId, filter, first: shown_max };
+  const { data, error } = useAsk(graph.Subscriptions, asked, { follow: {} });
   const { nodes: rows, pageInfo } = data?.billingSubscriptionsConnection ?? {};
   return (
     <section>
@@ -73,7 +68,7 @@ const SubscriptionsOf = ({ merchantId, customer }: OfCustomer) => {
       <Listing
         name="subscriptions"
         label={subscriptionWords.tabs.subscriptions}
-        asked={{ error, again, rows }}
+        asked={{ error, rows }}
         columns={columnsOf}
         onOpen={({ id }) =>
           void navigate({
@@ -97,12 +92,12 @@ const SubscriptionsOf = ({ merchantId, customer }: OfCustomer) => {
 const TokensOf = ({ merchantId, customer: customerRef }: OfCustomer) => {
   const { mode } = useAddress();
   const asked = { merchantId, mode, customerRef, first: shown_max };
-  const { data, error, again } = useAsk(graph.Tokens, asked);
+  const { data, error } = useAsk(graph.Tokens, asked);
   const { nodes: rows, pageInfo } = data?.tokensConnection ?? {};
   return (
     <section>
       <h2>{subscriptionWords.tabs.tokens}</h2>
-      <TokenTable asked={{ error, again, rows }} empty={<p className="quiet">{own.none}</p>} />
+      <TokenTable asked={{ error, rows }} empty={<p className="quiet">{own.none}</p>} />
       {pageInfo?.hasNextPage === true && (
         <All merchantId={merchantId} customer={customerRef} tab="tokens" />
       )}

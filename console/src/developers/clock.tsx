@@ -4,7 +4,7 @@ import * as graph from '../../../schema/generated/console.ts';
 import { exactMoment, utcMoment } from '../format.ts';
 import { DialogAct, actButton } from '../parts/act-form.tsx';
 import { send } from '../parts/outcome.tsx';
-import { Empty, Failure, Skeleton } from '../parts/states.tsx';
+import { Empty, Waiting } from '../parts/states.tsx';
 import { useAsk } from '../parts/use-ask.ts';
 import { useFollow } from '../parts/use-follow.ts';
 import { developerWords as own } from '../words/developers.ts';
@@ -152,7 +152,7 @@ const Ahead = ({ clock }: { readonly clock: TestClock }) => {
     again();
     setPlace(0);
   }, [now, again]);
-  if (!data) return error ? <Failure error={error} again={again} /> : <Skeleton />;
+  if (!data) return <Waiting error={error} />;
   const stops = stopsOf(data, now);
   const place = Math.min(chosen, stops.length - 1);
   const stop = stops[place];
@@ -210,8 +210,8 @@ export const ClockPart = ({ shop }: { readonly shop: DeveloperShop }) => {
   const acts = clockActs({ merchantId, shopId });
   const clock = data?.testClock ?? null;
   const isMoving = clock !== null && (clock.advancingTo !== null || !clock.frozen);
-  useFollow(again, { events: false, every_ms: poll_ms, isOn: isMoving });
-  if (!data) return error ? <Failure error={error} again={again} /> : <Skeleton />;
+  useFollow(again, isMoving ? { events: false, every_ms: poll_ms } : undefined);
+  if (!data) return <Waiting error={error} />;
   if (!clock)
     return (
       <Empty title={own.clockNone}>

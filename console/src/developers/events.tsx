@@ -115,7 +115,7 @@ export const EventsPart = ({ shop }: { readonly shop: DeveloperShop }) => {
   const from = search.since?.slice(0, 10) ?? '';
   const [event] = listOf(search.type, webhookEvents);
   const newestFirst = search.by !== 'oldest';
-  const { data, error, again, list } = useAsk(graph.EventLog, {
+  const { data, error, list } = useAsk(graph.EventLog, {
     merchantId: shop.merchantId,
     shopId: shop.id,
     mode,
@@ -134,7 +134,7 @@ export const EventsPart = ({ shop }: { readonly shop: DeveloperShop }) => {
       <Listing
         name="events"
         label={own.tabs.events}
-        asked={{ error, again, rows: log?.items, list }}
+        asked={{ error, rows: log?.items, list }}
         columns={columnsOf}
         opens
         empty={<Empty title={own.eventsEmpty} text={own.eventsEmptyText} />}

@@ -3,7 +3,7 @@ import { Link } from '@tanstack/react-router';
 import * as graph from '../../../schema/generated/console.ts';
 import { useAddress, type Search } from '../address.ts';
 import { PickField } from '../parts/fields.tsx';
-import { Empty, Failure, Skeleton } from '../parts/states.tsx';
+import { Empty, Waiting } from '../parts/states.tsx';
 import { Tabs, useTab } from '../parts/tabs.tsx';
 import { useAsk } from '../parts/use-ask.ts';
 import { OfMerchant } from '../parts/whose.tsx';
@@ -17,7 +17,6 @@ import { KeysPart, type DeveloperShop } from './keys.tsx';
 import { RequestsPart } from './requests.tsx';
 import { SecurityPart } from './security.tsx';
 import { Status, PageHead } from '../parts/texts.tsx';
-import { useFollow } from '../parts/use-follow.ts';
 
 interface Need {
   readonly says: { readonly name: string; readonly hint: string };
@@ -108,9 +107,9 @@ const NeedLine = ({
 
 const ReadinessPart = ({ shop }: { readonly shop: DeveloperShop }) => {
   const { merchantId, id: shopId } = shop;
-  const { data, error, again } = useAsk(graph.Readiness, { merchantId, shopId });
-  useFollow(again, { lists: ['webhook_deliveries'], events: true });
-  if (!data) return error ? <Failure error={error} again={again} /> : <Skeleton />;
+  const follow = { lists: ['webhook_deliveries'], events: true } as const;
+  const { data, error } = useAsk(graph.Readiness, { merchantId, shopId }, { follow });
+  if (!data) return <Waiting error={error} />;
   const { merchant } = data;
   if (!merchant) return <Empty title={sharedWords.notFound} />;
   const names: Readonly<Record<string, string>> = words.payment.methods;
@@ -143,8 +142,8 @@ const Guides = () => (
 const Parts = ({ merchantId }: { readonly merchantId: string }) => {
   const { search, set } = useAddress();
   const tab = useTab(developerWords.tabs);
-  const { data, error, again } = useAsk(graph.DeveloperShops, { merchantId });
-  if (!data) return error ? <Failure error={error} again={again} /> : <Skeleton />;
+  const { data, error } = useAsk(graph.DeveloperShops, { merchantId });
+  if (!data) return <Waiting error={error} />;
   const { merchant } = data;
   const shop = merchant?.shops.find(({ id }) => id === search.shop) ?? merchant?.shops[0];
   if (!merchant || !shop) return <Empty title={sharedWords.notFound} />;

@@ -7,7 +7,7 @@ import { FindField, isNarrowed, Chips, NoRows } from '../parts/filters.tsx';
 import { DateField } from '../parts/fields.tsx';
 import { Listing, usePage } from '../parts/listing.tsx';
 import { Drawer } from '../parts/modal.tsx';
-import { Empty, Failure, Skeleton } from '../parts/states.tsx';
+import { Empty, Waiting } from '../parts/states.tsx';
 import type { Column } from '../parts/table.tsx';
 import { Status, Moment, Facts, CopyBlock, Id, ObjectLink, type Tone } from '../parts/texts.tsx';
 import { useAsk } from '../parts/use-ask.ts';
@@ -211,11 +211,11 @@ const View = ({ merchantId, found }: { readonly merchantId: string; readonly fou
 const RequestDrawer = ({ of, name }: { readonly of: OfShop; readonly name: string }) => {
   const slash = name.indexOf('/');
   const [at, id] = [name.slice(0, slash), name.slice(slash + 1)];
-  const { data, error, again } = useAsk(graph.Request, { ...of, id, at });
+  const { data, error } = useAsk(graph.Request, { ...of, id, at });
   const found = data?.apiRequest;
   return (
     <Drawer title={found ? `${found.method} ${found.path}` : words.auditLog.request}>
-      {!data && (error ? <Failure error={error} again={again} /> : <Skeleton />)}
+      {!data && <Waiting error={error} />}
       {data && !found && <Empty title={own.gone} />}
       {found && <View merchantId={of.merchantId} found={found} />}
     </Drawer>

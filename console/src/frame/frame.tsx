@@ -245,8 +245,8 @@ const EmptyFrame = () => (
 );
 
 export const Frame = () => {
-  const { data, error, again } = useAskViewer();
-  if (error && !data) return <Failure error={error} again={again} />;
+  const { data, error } = useAskViewer();
+  if (error && !data) return <Failure error={error} />;
   return data ? (
     <ViewerContext value={data.viewer}>
       <Inside />

@@ -182,7 +182,7 @@ const useFound = (text: string) => {
   const { merchantId } = useAddress();
   const rested = useRested(text.trim());
   const asked = { text: rested, merchantId, timeZone: zoneName() };
-  const { data, fetching } = useAsk(graph.Search, asked, rested.length < 3);
+  const { data, fetching } = useAsk(graph.Search, asked, { pause: rested.length < 3 });
   const go = (section: Section, place: Search) => () =>
     void navigate({ to: pathOf(section), search: place });
   const sections = useSections().map((section) => ({

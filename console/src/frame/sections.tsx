@@ -7,7 +7,7 @@ import { type Search, useAddress, readSearch, without } from '../address.ts';
 import { countText } from '../format.ts';
 import { Icon } from '../parts/icon.tsx';
 import { useAsk } from '../parts/use-ask.ts';
-import { useFollow, type Followed } from '../parts/use-follow.ts';
+import type { Followed } from '../parts/use-follow.ts';
 import { changeSettings, useSettings } from '../settings.ts';
 import { useWhose } from '../parts/whose.tsx';
 import { usePermission } from '../viewer.tsx';
@@ -83,8 +83,7 @@ const DraftsCount = ({
   const { mode, merchantId } = useAddress();
   const isOn = usePermission(permission).granted;
   const asked = { merchantId, filter: { mode: [mode], isMine: false } };
-  const { data, again } = useAsk(query, asked, !isOn);
-  useFollow(again, { lists: [list], isOn });
+  const { data } = useAsk(query, asked, { pause: !isOn, follow: { lists: [list] } });
   const total = Object.values(data ?? {})[0]?.totalCount;
   if (!total || total.count === 0) return null;
   return (
@@ -95,7 +94,7 @@ const DraftsCount = ({
   );
 };
 
-const followed: Followed = {
+const follow: Followed = {
   lists: ['alerts', 'reconciliation_differences', 'webhook_failures'],
 };
 
@@ -114,8 +113,7 @@ const useCounts = () => {
   const { mode } = useAddress();
   const merchantId = useWhose();
   const { granted: platform } = usePermission('alerts');
-  const { data, again } = useAsk(graph.Counts, { merchantId, mode, platform });
-  useFollow(again, followed);
+  const { data } = useAsk(graph.Counts, { merchantId, mode, platform }, { follow });
   return {
     alerts: textOf(data?.alerts),
     webhooks: textOf(data?.webhookDeliveries),

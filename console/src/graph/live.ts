@@ -4,7 +4,6 @@
  */
 import { useEffect } from 'react';
 import { useClient } from 'urql';
-import { reloadScreen } from '../parts/use-ask.ts';
 import { openListeners, openStore } from '../store.ts';
 import * as graph from '../../../schema/generated/console.ts';
 
@@ -35,6 +34,20 @@ export const listenLists = lists.listen;
 
 /** Null while connected; else the moment of the disconnection. */
 export const useLostAt = lostSince.use;
+
+const screen = openListeners<void>();
+
+/** Listens for what asks the queries of the screen anew. */
+export const listenReload = screen.listen;
+
+/**
+ * Queries anew whatever is on the screen: an act may have changed any of it, or it was missed while
+ * there was no connection. A hidden page does so when it is shown.
+ */
+export const reloadScreen = (): void => {
+  if (document.visibilityState === 'visible') return screen.give();
+  return document.addEventListener('visibilitychange', () => screen.give(), { once: true });
+};
 
 /** Takes the socket's state: it counts as open until its first message. */
 export const setConnection = (state: 'open' | 'closed'): void => {

@@ -2,7 +2,7 @@
 import { Link } from '@tanstack/react-router';
 import * as graph from '../../../schema/generated/console.ts';
 import { useAddress, type Search } from '../address.ts';
-import { Failure, Skeleton } from '../parts/states.tsx';
+import { Waiting } from '../parts/states.tsx';
 import { figure, objectKey, Table, type Column } from '../parts/table.tsx';
 import { PageHead, Sparkline } from '../parts/texts.tsx';
 import { useAsk } from '../parts/use-ask.ts';
@@ -17,7 +17,6 @@ import { FailureName } from '../words/failures.tsx';
 import { type Sums, sumUpTo } from '../reports/chart-numbers.ts';
 import { dayBefore, ownZone, spanUpToNow, endOfHour, hoursBefore } from '../reports/spans.ts';
 import { rateOf, rateText, sumOf } from '../reports/use-totals.ts';
-import { useFollow } from '../parts/use-follow.ts';
 
 const shown_days = 14;
 const recent_hours = 24;
@@ -27,7 +26,7 @@ type DayTotals = graph.TodayQuery['payment'];
 
 const useToday = (): graph.TodayQuery | undefined => {
   const { merchantId, mode } = useAddress();
-  const { data, again } = useAsk(graph.Today, {
+  const asked = {
     merchantId,
     mode,
     timeZone: ownZone(),
@@ -35,9 +34,8 @@ const useToday = (): graph.TodayQuery | undefined => {
     to: endOfHour(),
     recent: hoursBefore(recent_hours),
     earlier: hoursBefore(2 * recent_hours),
-  });
-  useFollow(again, { events: false, every_ms: again_ms });
-  return data;
+  };
+  return useAsk(graph.Today, asked, { follow: { events: false, every_ms: again_ms } }).data;
 };
 
 /*
@@ -265,7 +263,7 @@ const latest_rows = 10;
 
 const Latest = () => {
   const { search, mode, merchantId, set } = useAddress();
-  const { data, error, again } = useAsk(graph.Payments, {
+  const { data, error } = useAsk(graph.Payments, {
     merchantId,
     status: null,
     filter: { mode: [mode] },
@@ -276,7 +274,7 @@ const Latest = () => {
     { rows: data?.payments.nodes },
     (row) => row.mode === mode,
   ).asked;
-  if (!data) return error ? <Failure error={error} again={again} /> : <Skeleton />;
+  if (!data) return <Waiting error={error} />;
   if (rows.length === 0) return <NoPaymentsYet />;
   return (
     <Table

@@ -6,11 +6,12 @@ import { AlertBehind, SubjectLink, assignAlert, resolveAct } from '../alerts/ale
 import { useAddress, type Search } from '../address.ts';
 import { countText, money } from '../format.ts';
 import { ActButton, DialogAct } from '../parts/act-form.tsx';
-import { Failure, Skeleton } from '../parts/states.tsx';
+import { Waiting } from '../parts/states.tsx';
 import { Moment } from '../parts/texts.tsx';
-import { reloadScreen, useAsk } from '../parts/use-ask.ts';
+import { reloadScreen } from '../graph/live.ts';
+import { useAsk } from '../parts/use-ask.ts';
 import { useMerchantNames, useWhose } from '../parts/whose.tsx';
-import { useFollow, type Followed } from '../parts/use-follow.ts';
+import type { Followed } from '../parts/use-follow.ts';
 import { DraftActs } from '../payouts/draft-acts.tsx';
 import { recipientText } from '../payouts/recipient.tsx';
 import { RefundDraftActs } from '../refunds/draft-acts.tsx';
@@ -27,7 +28,7 @@ type Difference = NonNullable<graph.NeededQuery['reconciliationDifferences']>['n
 type Draft = graph.DraftRowFragment | graph.RefundDraftRowFragment;
 type FailedEndpoint = graph.NeededQuery['webhookFailures']['nodes'][number];
 
-const followed: Followed = {
+const follow: Followed = {
   lists: [
     'alerts',
     'payout_drafts',
@@ -238,7 +239,7 @@ export const NeededList = () => {
   const platform = usePermission('alerts').granted;
   const decides = usePermission('payoutDraftApprove').granted;
   const decidesRefunds = usePermission('refundDraftApprove').granted;
-  const { data, error, again } = useAsk(graph.Needed, {
+  const asked = {
     merchantId,
     mode,
     me: subject,
@@ -246,12 +247,12 @@ export const NeededList = () => {
     platform,
     decides,
     decidesRefunds,
-  });
-  useFollow(again, followed);
+  };
+  const { data, error } = useAsk(graph.Needed, asked, { follow });
   const { lines, isCut } = data ? neededLines(data) : nothing;
   const isOfAll = useWhose() === null;
   const nameOf = useMerchantNames(isOfAll ? lines.map((line) => line.merchantId) : []);
-  if (!data) return error ? <Failure error={error} again={again} /> : <Skeleton />;
+  if (!data) return <Waiting error={error} />;
   return (
     <>
       {lines.length === 0 ? (

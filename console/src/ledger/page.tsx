@@ -119,8 +119,8 @@ const LedgerFilters = () => {
 
 const Ends = ({ merchantId, from, to }: Readonly<Record<'merchantId' | 'from' | 'to', string>>) => {
   const { search, mode } = useAddress();
-  const { data, error, again } = useAsk(graph.Closing, { merchantId, mode, from, to });
-  if (error && !data) return <Failure error={error} again={again} />;
+  const { data, error } = useAsk(graph.Closing, { merchantId, mode, from, to });
+  if (error && !data) return <Failure error={error} />;
   const { shop } = search;
   const found =
     shop === undefined ? data?.closing : data?.closing.shops.find(({ shopId }) => shopId === shop);
@@ -151,10 +151,10 @@ const AtMoment = ({ merchantId }: { readonly merchantId: string }) => {
   const { mode } = useAddress();
   const [text, setText] = useState('');
   const [at, setAt] = useState<string | null>(null);
-  const { data, error, again } = useAsk(
+  const { data, error } = useAsk(
     graph.BalanceAt,
     { merchantId, mode, at: at ?? new Date(0).toISOString() },
-    at === null,
+    { pause: at === null },
   );
   const moment = fromZoneField(text);
   return (
@@ -170,7 +170,7 @@ const AtMoment = ({ merchantId }: { readonly merchantId: string }) => {
         <Button isOff={!moment}>{sharedWords.show}</Button>
       </Form>
       <p className="quiet">{own.atMomentText}</p>
-      {at !== null && error && !data && <Failure error={error} again={again} />}
+      {at !== null && error && !data && <Failure error={error} />}
       {at !== null && data && (
         <p role="status" className="amount-line">
           {words.sections.balance}{' '}
@@ -201,8 +201,8 @@ const columnsOf = (shop?: string): readonly Column<Row>[] => [
 
 const BalanceStrip = ({ merchantId }: { readonly merchantId: string }) => {
   const { mode } = useAddress();
-  const { data, error, again } = useAsk(graph.Balance, { merchantId, mode });
-  if (error && !data) return <Failure error={error} again={again} />;
+  const { data, error } = useAsk(graph.Balance, { merchantId, mode });
+  if (error && !data) return <Failure error={error} />;
   // Keeps its final height while loading, so that content below does not move.
   const { balance = null, available = null, currency = '', shops = [] } = data?.balance ?? {};
   const shown = (amount: number | null) =>

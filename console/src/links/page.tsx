@@ -4,7 +4,7 @@ import { Link } from '@tanstack/react-router';
 import * as graph from '../../../schema/generated/console.ts';
 import { listOf, useAddress } from '../address.ts';
 import { Listing, usePage } from '../parts/listing.tsx';
-import { Empty, Failure, Skeleton } from '../parts/states.tsx';
+import { Empty, Waiting } from '../parts/states.tsx';
 import {
   Status,
   tones,
@@ -28,7 +28,6 @@ import { words } from '../words/words.ts';
 import { actButton } from '../parts/act-form.tsx';
 import { send } from '../parts/outcome.tsx';
 import { Drawer } from '../parts/modal.tsx';
-import { useFollow } from '../parts/use-follow.ts';
 import { PaymentStanding } from '../payments/shown.tsx';
 
 /** The amount, or its bounds where the buyer enters it. */
@@ -71,8 +70,8 @@ const LinkActs = ({
 };
 
 const View = ({ merchantId, id }: ObjectId) => {
-  const { data, error, again } = useAsk(graph.Link, { merchantId, id });
-  if (!data) return error ? <Failure error={error} again={again} /> : <Skeleton />;
+  const { data, error } = useAsk(graph.Link, { merchantId, id });
+  if (!data) return <Waiting error={error} />;
   const { paymentLink: link } = data;
   if (!link) return <Empty title={sharedWords.notFound} />;
   const { status, url, currency } = link;
@@ -114,9 +113,9 @@ const LinkPaymentsList = ({
   mode,
   since,
 }: ObjectId & { readonly mode: 'test' | 'live'; readonly since: string }) => {
-  const { data, error, again } = useAsk(graph.LinkPayments, { merchantId, id, mode, since });
-  useFollow(again);
-  if (!data) return error ? <Failure error={error} again={again} /> : <Skeleton />;
+  const asked = { merchantId, id, mode, since };
+  const { data, error } = useAsk(graph.LinkPayments, asked, { follow: {} });
+  if (!data) return <Waiting error={error} />;
   const { nodes, pageInfo } = data.payments;
   return (
     <section>

@@ -10,7 +10,7 @@ import { TextField } from '../parts/fields.tsx';
 import { FindField, NoRows } from '../parts/filters.tsx';
 import { Status, Id, Moment, CopyBlock, PageHead } from '../parts/texts.tsx';
 import type { Column } from '../parts/table.tsx';
-import { reloadScreen } from '../parts/use-ask.ts';
+import { reloadScreen } from '../graph/live.ts';
 import { usePermission } from '../viewer.tsx';
 import { sharedWords } from '../words/shared.ts';
 import { words } from '../words/words.ts';

@@ -2,7 +2,7 @@
 import { Link, useParams } from '@tanstack/react-router';
 import * as graph from '../../../schema/generated/console.ts';
 import { DialogAct, actButton } from '../parts/act-form.tsx';
-import { Empty, Failure, Skeleton } from '../parts/states.tsx';
+import { Empty, Failure, Waiting } from '../parts/states.tsx';
 import { Status, Id, Moment, PageHead, Facts } from '../parts/texts.tsx';
 import { Table, type Column } from '../parts/table.tsx';
 import { EraseAct } from '../erasure/dialog.tsx';
@@ -19,7 +19,6 @@ import { policyWords } from '../words/policies.ts';
 import { settingsWords as own, profileWords } from '../words/merchant-settings.ts';
 import { useAddress } from '../address.ts';
 import { percent, wholeNumber, money } from '../format.ts';
-import { useFollow } from '../parts/use-follow.ts';
 import { dayBefore, endOfHour, ownZone } from '../reports/spans.ts';
 import { sumOf } from '../reports/use-totals.ts';
 
@@ -30,18 +29,18 @@ const again_ms = 30_000;
 
 const MoneyCard = ({ merchantId }: { readonly merchantId: string }) => {
   const { mode } = useAddress();
-  const { data, error, again } = useAsk(graph.Balance, { merchantId, mode });
-  const { data: volumes, again: recount } = useAsk(graph.Totals, {
+  const { data, error } = useAsk(graph.Balance, { merchantId, mode }, { follow: {} });
+  const asked = {
     merchantId,
     mode,
     of: 'payment',
     from: dayBefore(volume_days - 1),
     to: endOfHour(),
     timeZone: ownZone(),
-  });
-  useFollow(again);
-  useFollow(recount, { events: false, every_ms: again_ms });
-  if (error && !data) return <Failure error={error} again={again} />;
+  } as const;
+  const follow = { events: false, every_ms: again_ms };
+  const { data: volumes } = useAsk(graph.Totals, asked, { follow });
+  if (error && !data) return <Failure error={error} />;
   const { currency = 'RUB' } = data?.balance ?? {};
   const rows = volumes?.totals.parts.flatMap((part) => part.rows);
   const count = sumOf(rows, 'count');
@@ -245,8 +244,8 @@ const ShopCard = ({ shop, isLive }: OfShop & { readonly isLive: boolean }) => (
 
 export const MerchantPage = () => {
   const { id = '' }: { id?: string } = useParams({ strict: false });
-  const { data, error, again } = useAsk(graph.Merchant, { id });
-  if (!data) return error ? <Failure error={error} again={again} /> : <Skeleton />;
+  const { data, error } = useAsk(graph.Merchant, { id });
+  if (!data) return <Waiting error={error} />;
   const { merchant } = data;
   if (!merchant) return <Empty title={words.merchants.notFound} />;
   return (

@@ -15,7 +15,7 @@ import { PickField, TextField } from './fields.tsx';
 import { Modal } from './modal.tsx';
 import type { Outcome } from './outcome.tsx';
 import { CopyBlock } from './texts.tsx';
-import { reloadScreen } from './use-ask.ts';
+import { reloadScreen } from '../graph/live.ts';
 
 /** A dialog, which its opener closes. */
 export interface Closable {

@@ -376,7 +376,8 @@ export const NoRows = ({
 /** The shops of the merchant that is looked at; none where all are. */
 export const useShops = () => {
   const merchantId = useWhose();
-  const { data } = useAsk(graph.Shops, { merchantId: merchantId ?? '' }, merchantId === null);
+  const asked = { merchantId: merchantId ?? '' };
+  const { data } = useAsk(graph.Shops, asked, { pause: merchantId === null });
   return data?.merchant?.shops ?? [];
 };
 

@@ -10,7 +10,7 @@ import { ExportButton } from './export-button.tsx';
 import { Failure, Skeleton } from './states.tsx';
 import { Table, type Column } from './table.tsx';
 import { useAsk, type AskedList } from './use-ask.ts';
-import { useFollow, type Followed } from './use-follow.ts';
+import type { Followed } from './use-follow.ts';
 
 /** Without a previous page: of a list that is read in one direction. */
 interface PageInfo {
@@ -29,7 +29,7 @@ const usePageArguments = () => {
 };
 
 /**
- * Queries the page of a list that the address names; gives it as `Listing` takes it. `followed` tells
+ * Queries the page of a list that the address names; gives it as `Listing` takes it. `follow` tells
  * what may change it.
  */
 export const usePage = <Row, Variables extends AnyVariables>(
@@ -38,12 +38,12 @@ export const usePage = <Row, Variables extends AnyVariables>(
     Variables
   >,
   variables: Variables,
-  followed: Followed = { isOn: false },
+  follow?: Followed,
 ) => {
-  const { data, error, again, list } = useAsk(query, { ...variables, ...usePageArguments() });
-  useFollow(again, followed);
+  const asked = { ...variables, ...usePageArguments() };
+  const { data, error, list } = useAsk(query, asked, { follow });
   const [connection] = Object.values(data ?? {});
-  return { error, again, list, rows: connection?.nodes, pageInfo: connection?.pageInfo };
+  return { error, list, rows: connection?.nodes, pageInfo: connection?.pageInfo };
 };
 
 const PageButton = ({
@@ -100,7 +100,6 @@ interface PagesProps<Row> {
   readonly label: string;
   readonly asked: {
     readonly error?: Error | undefined;
-    readonly again: () => void;
     /** Undefined until the first answer. */
     readonly rows: readonly Row[] | undefined;
     readonly pageInfo?: PageInfo | undefined;
@@ -131,9 +130,9 @@ const Pages = <Row extends { readonly id: string }>({
   ...rest
 }: PagesProps<Row>) => {
   const { search, set } = useAddress();
-  const { error, again, rows, pageInfo, list, changed } = asked;
+  const { error, rows, pageInfo, list, changed } = asked;
   const { shown, ...choice } = useColumns(name, columns);
-  if (!rows && error) return <Failure error={error} again={again} />;
+  if (!rows && error) return <Failure error={error} />;
   return (
     <>
       {/* It has its place before the rows come, so that they do not move down. */}

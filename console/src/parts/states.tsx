@@ -1,5 +1,6 @@
 /** What stands where a screen has no rows: the reason and one next step, or that they are loading. */
 import { type ReactNode, useEffect } from 'react';
+import { reloadScreen } from '../graph/live.ts';
 import { useSettings } from '../settings.ts';
 import { outcomeWords } from '../words/outcome.ts';
 import { words } from '../words/words.ts';
@@ -21,11 +22,11 @@ export const useFirstScreen = (): void => useEffect(shown.resolve, []);
 
 export const Failure = ({
   error,
-  again,
+  again = reloadScreen,
 }: {
   /** Without it nothing was received at all. */
-  readonly error?: Error;
-  readonly again: () => void;
+  readonly error?: Error | undefined;
+  readonly again?: () => void;
 }) => {
   useFirstScreen();
   const refusal = refusalOf(error);
@@ -78,6 +79,10 @@ export const Skeleton = () => (
     ))}
   </div>
 );
+
+/** What stands in place of an answer: why there is none, or that it loads. */
+export const Waiting = ({ error }: { readonly error: Error | undefined }) =>
+  error ? <Failure error={error} /> : <Skeleton />;
 
 /** A screen of those who have the permission; others are told who has it. */
 export const OwnPage = ({

@@ -5,8 +5,10 @@
 import { useCallback, useEffect, useRef } from 'react';
 import { useQuery, type AnyVariables, type TypedDocumentNode, type UseQueryState } from 'urql';
 import { pageClient } from '../graph/client.ts';
-import { openListeners, openStore } from '../store.ts';
+import { listenReload } from '../graph/live.ts';
+import { openStore } from '../store.ts';
 import { isUnknown, refusalOf } from './outcome.tsx';
+import { useFollow, type Followed } from './use-follow.ts';
 
 export interface AskedList {
   readonly of: unknown;
@@ -93,23 +95,19 @@ export const askOnce = async <Data, Variables extends AnyVariables>(
   return (await client.query(query, variables, { requestPolicy: 'network-only' }).toPromise()).data;
 };
 
-const screen = openListeners<void>();
+interface AskOptions {
+  /** Holds the query back. */
+  readonly pause?: boolean;
+  /** `network-only` shows no cached data first. */
+  readonly requestPolicy?: 'cache-and-network' | 'network-only';
+  /** What may change the answer beside the acts of this page. */
+  readonly follow?: Followed | undefined;
+}
 
-/**
- * Queries anew whatever is on the screen: an act may have changed any of it, or it was missed while
- * there was no connection. A hidden page does so when it is shown.
- */
-export const reloadScreen = (): void => {
-  if (document.visibilityState === 'visible') return screen.give();
-  return document.addEventListener('visibilitychange', () => screen.give(), { once: true });
-};
-
-/** Queries; `pause` holds the query back. `network-only` shows no cached data first. */
 export const useAsk = <Data, Variables extends AnyVariables>(
   query: TypedDocumentNode<Data, Variables>,
   variables: Variables,
-  pause = false,
-  requestPolicy: 'cache-and-network' | 'network-only' = 'cache-and-network',
+  { pause = false, requestPolicy = 'cache-and-network', follow }: AskOptions = {},
 ): Asked<Data> => {
   const [state, ask] = useQuery<Data>({
     query,
@@ -118,7 +116,8 @@ export const useAsk = <Data, Variables extends AnyVariables>(
     requestPolicy,
   });
   const again = useCallback(() => ask({ requestPolicy: 'network-only' }), [ask]);
-  useEffect(() => (pause ? undefined : screen.listen(again)), [pause, again]);
+  useEffect(() => (pause ? undefined : listenReload(again)), [pause, again]);
+  useFollow(again, pause ? undefined : follow);
   const { data, error } = useKept(state);
   useHealing(!pause && isFailure(error), error, again);
   return {

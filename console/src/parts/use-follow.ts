@@ -24,7 +24,6 @@ export interface Followed {
   readonly isAbout?: (change: LiveChange) => boolean;
   /** The poll interval of lists whose changes are not reported. */
   readonly every_ms?: number | undefined;
-  readonly isOn?: boolean;
 }
 
 /**
@@ -64,16 +63,10 @@ const openAsking = (ask: () => void) => {
   };
 };
 
-export const useFollow = (
-  again: () => void,
-  {
-    lists = [],
-    events = lists.length === 0,
-    isAbout,
-    every_ms = open_ms,
-    isOn = true,
-  }: Followed = {},
-): void => {
+/** Follows what may change an answer; nothing without it. */
+export const useFollow = (again: () => void, followed: Followed | undefined): void => {
+  const { lists = [], events = lists.length === 0, isAbout, every_ms = open_ms } = followed ?? {};
+  const isOn = followed !== undefined;
   const lostAt = useLostAt();
   const latest = useRef({ again, isAbout });
   latest.current = { again, isAbout };
@@ -104,7 +97,8 @@ export const useFollow = (
     };
   }, [names, events, isOn]);
   useEffect(() => {
+    if (!isOn) return undefined;
     const timer = setInterval(() => asking.current?.now(), pause_ms);
     return () => clearInterval(timer);
-  }, [pause_ms]);
+  }, [pause_ms, isOn]);
 };

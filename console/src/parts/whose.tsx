@@ -29,7 +29,7 @@ export const useMerchantNames = (
   const { data } = useAsk(
     graph.MerchantNames,
     { ids: wanted.slice(0, names_max), first: names_max },
-    wanted.length === 0,
+    { pause: wanted.length === 0 },
   );
   const nodes = data?.merchants.nodes;
   return useMemo(() => {

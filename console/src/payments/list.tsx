@@ -9,7 +9,6 @@ import { Empty } from '../parts/states.tsx';
 import { Money, CopyBlock, PageHead } from '../parts/texts.tsx';
 import { useAsk } from '../parts/use-ask.ts';
 import { type Column, amountColumn, createdColumn, extra, objectKey } from '../parts/table.tsx';
-import { useFollow } from '../parts/use-follow.ts';
 import { firstPayment, TestPaymentButton } from '../selling/test-payment.tsx';
 import { keysOf } from '../words/table.ts';
 import { words } from '../words/words.ts';
@@ -135,8 +134,7 @@ const usePayments = () => {
   const filter = { mode: [mode], ...rangeOf(search), ...moreOf(search), ...narrow.filter };
   const narrowing = { merchantId, status: narrow.status, filter };
   const page = usePage(graph.Payments, narrowing, { lists: ['refunds'] });
-  const { data: counted, again: count } = useAsk(graph.PaymentsCount, narrowing);
-  useFollow(count);
+  const { data: counted } = useAsk(graph.PaymentsCount, narrowing, { follow: {} });
   const live = useLiveRows(
     'payment',
     page,

@@ -10,10 +10,11 @@ import { TextField } from '../parts/fields.tsx';
 import { ManyChips } from '../parts/filters.tsx';
 import { OutcomeText, useRun } from '../parts/act-form.tsx';
 import { send } from '../parts/outcome.tsx';
-import { Empty, Failure, Skeleton } from '../parts/states.tsx';
+import { Empty, Waiting } from '../parts/states.tsx';
 import type { ObjectId } from '../parts/table.tsx';
 import { Money, Moment, Id, Facts, type Fact, CopyBlock, CustomerLink } from '../parts/texts.tsx';
-import { reloadScreen, useAsk } from '../parts/use-ask.ts';
+import { reloadScreen } from '../graph/live.ts';
+import { useAsk } from '../parts/use-ask.ts';
 import { useFollow } from '../parts/use-follow.ts';
 import { WaitingRefunds } from '../refunds/drafts.tsx';
 import { usePermission } from '../viewer.tsx';
@@ -247,7 +248,7 @@ const usePayment = (merchantId: string, id: string) => {
       (change.kind === 'refund' && change.row.paymentId === id),
     every_ms: data?.payment && isUnderWay(data.payment) ? poll_ms : undefined,
   });
-  return { data, error, again };
+  return { data, error };
 };
 
 const Strip = ({ payment }: { readonly payment: PaymentDetails }) => {
@@ -285,8 +286,8 @@ const Head = ({ payment }: { readonly payment: PaymentDetails }) => (
 );
 
 export const PaymentView = ({ merchantId, id }: ObjectId) => {
-  const { data, error, again } = usePayment(merchantId, id);
-  if (!data) return error ? <Failure error={error} again={again} /> : <Skeleton />;
+  const { data, error } = usePayment(merchantId, id);
+  if (!data) return <Waiting error={error} />;
   const { payment } = data;
   if (!payment) return <Empty title={words.payment.notFound} />;
   return (

@@ -7,7 +7,7 @@ import { ActForm, closeAct } from '../parts/act-form.tsx';
 import { CheckField, TextField, useTyped } from '../parts/fields.tsx';
 import { Modal } from '../parts/modal.tsx';
 import { actOnce, send } from '../parts/outcome.tsx';
-import { Failure, Skeleton } from '../parts/states.tsx';
+import { Waiting } from '../parts/states.tsx';
 import { useAsk } from '../parts/use-ask.ts';
 import { closingWords as own } from '../words/receipts.ts';
 import { words } from '../words/words.ts';
@@ -167,18 +167,17 @@ const WithTerms = ({
   readonly title: string;
   readonly children: (terms: Terms) => ReactNode;
 }) => {
-  const { data, error, again } = useAsk(
+  const { data, error } = useAsk(
     graph.ReceiptTerms,
     { merchantId, id },
-    false,
-    'network-only',
+    { requestPolicy: 'network-only' },
   );
   const [terms, setTerms] = useState<Terms | null>(null);
   if (terms === null && data?.payment) setTerms(data.payment);
   if (terms) return children(terms);
   return (
     <Modal title={title} onClose={closeAct}>
-      {error ? <Failure error={error} again={again} /> : <Skeleton />}
+      {<Waiting error={error} />}
     </Modal>
   );
 };

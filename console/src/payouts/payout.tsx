@@ -5,10 +5,9 @@ import { useAddress } from '../address.ts';
 import { EraseAct } from '../erasure/dialog.tsx';
 import { Facts, Id, Money, Moment, Status, tones, type Tone } from '../parts/texts.tsx';
 import { ObjectDrawer, ObjectPage } from '../parts/modal.tsx';
-import { Empty, Failure, Skeleton } from '../parts/states.tsx';
+import { Empty, Waiting } from '../parts/states.tsx';
 import type { ObjectId } from '../parts/table.tsx';
 import { useAsk } from '../parts/use-ask.ts';
-import { useFollow } from '../parts/use-follow.ts';
 import { draftWords as own } from '../words/drafts.ts';
 import { sharedWords } from '../words/shared.ts';
 import { failureName } from '../words/failures.tsx';
@@ -98,12 +97,11 @@ const Booked = ({ payout }: { readonly payout: PayoutDetails }) => {
   const until =
     completedAt === null ? null : new Date(Date.parse(completedAt) + booked_ms).toISOString();
   const of = { merchantId, payoutId: id, mode, since: createdAt, until };
-  const { data, error, again } = useAsk(graph.PayoutLedger, of);
-  useFollow(again);
+  const { data, error } = useAsk(graph.PayoutLedger, of, { follow: {} });
   return (
     <section>
       <h2>{words.ledger.movements}</h2>
-      {!data && (error ? <Failure error={error} again={again} /> : <Skeleton />)}
+      {!data && <Waiting error={error} />}
       {data?.ledger.nodes.length === 0 && <p className="quiet">{words.ledger.empty}</p>}
       {data && (
         <ul className="lines">
@@ -121,10 +119,9 @@ const Booked = ({ payout }: { readonly payout: PayoutDetails }) => {
 };
 
 const View = ({ merchantId, id }: ObjectId) => {
-  const { data, error, again } = useAsk(graph.Payout, { merchantId, id });
+  const { data, error } = useAsk(graph.Payout, { merchantId, id }, { follow: {} });
   const bank = useBankName(data?.payout?.recipient.bankId ?? null);
-  useFollow(again);
-  if (!data) return error ? <Failure error={error} again={again} /> : <Skeleton />;
+  if (!data) return <Waiting error={error} />;
   const { payout } = data;
   if (!payout) return <Empty title={sharedWords.notFound} />;
   const { amount, currency, status, method, recipient, bankRef, completedAt, shop } = payout;

@@ -46,7 +46,7 @@ export const recipientOf = ({
 
 /** The name, or the member id until the names are known; empty without a bank. */
 export const useBankName = (bankId: string | null): string => {
-  const { data } = useAsk(graph.SbpBanks, {}, bankId === null);
+  const { data } = useAsk(graph.SbpBanks, {}, { pause: bankId === null });
   const bank = data?.sbpBanks.find(({ memberId }) => memberId === bankId);
   return (words.language === 'ru' ? bank?.name : bank?.nameEn) ?? bankId ?? '';
 };

@@ -9,7 +9,6 @@ import { Empty, OwnPage } from '../parts/states.tsx';
 import { type Column, Table } from '../parts/table.tsx';
 import { Moment } from '../parts/texts.tsx';
 import { useAsk } from '../parts/use-ask.ts';
-import { useFollow } from '../parts/use-follow.ts';
 import { useWhose, MerchantChoice } from '../parts/whose.tsx';
 import { usePermission, useViewer } from '../viewer.tsx';
 import { peopleWords as own } from '../words/people.ts';
@@ -75,7 +74,7 @@ const InvitationsPart = () => {
   const { issuer } = useViewer();
   const whose = useWhose();
   const mayInvite = usePermission('personInvite').granted;
-  const { data } = useAsk(graph.Invitations, {}, !mayInvite || issuer !== null);
+  const { data } = useAsk(graph.Invitations, {}, { pause: !mayInvite || issuer !== null });
   const column: Column<Invitation> = {
     name: words.columns.action,
     cell: ({ id, subject }) =>
@@ -117,8 +116,7 @@ const columnsOf = (): readonly Column<Row>[] => [
 ];
 
 const List = () => {
-  const { data, error, again } = useAsk(graph.People, {});
-  useFollow(again, { every_ms: look_ms });
+  const { data, error } = useAsk(graph.People, {}, { follow: { every_ms: look_ms } });
   const whose = useWhose();
   const rows = data?.personSessions.filter((row) => whose === null || row.merchantId === whose);
   return (
@@ -129,7 +127,7 @@ const List = () => {
       <Listing
         name="people"
         label={own.now}
-        asked={{ error, again, rows }}
+        asked={{ error, rows }}
         columns={columnsOf}
         actOf={({ id, subject }) => ({
           permission: 'personSessionEnd',

@@ -30,7 +30,7 @@ const columnsOf = (): readonly Column<Row>[] => [
 ];
 
 export const AccountsPart = ({ merchantId }: { readonly merchantId: string }) => {
-  const { data, error, again } = useAsk(graph.Accounts, { merchantId });
+  const { data, error } = useAsk(graph.Accounts, { merchantId });
   const rows = data?.bankAccounts.map((row) => ({
     ...row,
     id: `${row.connector} ${row.purpose} ${row.account}`,
@@ -39,7 +39,7 @@ export const AccountsPart = ({ merchantId }: { readonly merchantId: string }) =>
     <Listing
       name="accounts"
       label={own.tabs.accounts}
-      asked={{ error, again, rows }}
+      asked={{ error, rows }}
       columns={columnsOf}
       add={{
         permission: 'bankAccountSet',

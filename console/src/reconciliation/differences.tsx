@@ -11,7 +11,7 @@ import { Listing, usePage } from '../parts/listing.tsx';
 import { type Outcome, toldBy, send } from '../parts/outcome.tsx';
 import { useChosen, type Column } from '../parts/table.tsx';
 import { Id, Moment, ObjectLink } from '../parts/texts.tsx';
-import { reloadScreen } from '../parts/use-ask.ts';
+import { reloadScreen } from '../graph/live.ts';
 import { reconciliationWords as own } from '../words/reconciliation.ts';
 import { sharedWords } from '../words/shared.ts';
 import { words } from '../words/words.ts';

@@ -6,7 +6,6 @@ import { Listing, usePage } from '../parts/listing.tsx';
 import { amountColumn, type Column, objectKey } from '../parts/table.tsx';
 import { Money } from '../parts/texts.tsx';
 import { useAsk } from '../parts/use-ask.ts';
-import { useFollow } from '../parts/use-follow.ts';
 import { PaymentDrawer, type PaymentDetails } from '../payments/shown.tsx';
 import { RangeFilters, ManyChips, NoRows, useNarrowing } from '../parts/filters.tsx';
 import { refundDraftWords as own } from '../words/drafts.ts';
@@ -14,7 +13,7 @@ import { words } from '../words/words.ts';
 import { RefundDraftActs } from './draft-acts.tsx';
 
 type Row = graph.RefundDraftRowFragment;
-const followed = { lists: ['refund_drafts'] } as const;
+const follow = { lists: ['refund_drafts'] } as const;
 
 const columnsOf = (): readonly Column<Row>[] => [
   { name: words.columns.status, cell: (draft) => <DraftState draft={draft} own={own} /> },
@@ -36,7 +35,7 @@ const columnsOf = (): readonly Column<Row>[] => [
 
 export const RefundDraftsList = () => {
   const { set } = useAddress();
-  const asked = usePage(graph.RefundDrafts, useNarrowing(own.statuses).asked, followed);
+  const asked = usePage(graph.RefundDrafts, useNarrowing(own.statuses).asked, follow);
   return (
     <>
       <ManyChips names={own.statuses} />
@@ -60,12 +59,8 @@ export const WaitingRefunds = ({
 }: {
   readonly payment: PaymentDetails;
 }) => {
-  const { data, again } = useAsk(graph.RefundDrafts, {
-    merchantId,
-    status: ['pending'],
-    filter: { paymentId, mode: [mode] },
-  });
-  useFollow(again, followed);
+  const asked = { merchantId, status: ['pending' as const], filter: { paymentId, mode: [mode] } };
+  const { data } = useAsk(graph.RefundDrafts, asked, { follow });
   const rows = data?.refundDrafts.nodes ?? [];
   if (rows.length === 0) return null;
   return (

@@ -5,7 +5,7 @@ import { useAddress } from '../address.ts';
 import { zoneName, money } from '../format.ts';
 import { Button, Form } from '../parts/button.tsx';
 import { DateField, PickField, ShopPick } from '../parts/fields.tsx';
-import { Empty, Failure, Skeleton } from '../parts/states.tsx';
+import { Empty, Waiting } from '../parts/states.tsx';
 import { Table, type Column } from '../parts/table.tsx';
 import { Money } from '../parts/texts.tsx';
 import { useAsk } from '../parts/use-ask.ts';
@@ -148,13 +148,13 @@ const Drawn = ({ found, days }: { readonly found: Found; readonly days: Days }) 
 const Asked = ({ merchantId, days }: { readonly merchantId: string; readonly days: Days }) => {
   const { mode } = useAddress();
   const moments = momentsOf(days) ?? { from: '', to: '' };
-  const { data, error, again } = useAsk(
+  const { data, error } = useAsk(
     graph.Closing,
     { merchantId, mode, ...moments },
-    moments.from === '',
+    { pause: moments.from === '' },
   );
   if (data) return <Drawn found={data.closing} days={days} />;
-  return error ? <Failure error={error} again={again} /> : <Skeleton />;
+  return <Waiting error={error} />;
 };
 
 /** The form; it stands in one row with what also chooses days. */

@@ -3,7 +3,7 @@ import { useState, type KeyboardEvent, type PointerEvent } from 'react';
 import { listOf, useAddress } from '../address.ts';
 import { wholeNumber, money, shortMoney } from '../format.ts';
 import { PickField, ShopPick } from '../parts/fields.tsx';
-import { Empty, Failure, Skeleton } from '../parts/states.tsx';
+import { Empty, Waiting } from '../parts/states.tsx';
 import { figure, Table, type Column } from '../parts/table.tsx';
 import { Tabs, useTab } from '../parts/tabs.tsx';
 import { Money, PageHead } from '../parts/texts.tsx';
@@ -365,7 +365,7 @@ const Statistics = () => {
   const groupBy = by === 'nothing' ? null : by;
   const cut = cutOf(span, days);
   const asked = { of, timeZone, groupBy, shopId };
-  const { totals, error, again } = useTotals({ ...asked, ...cut });
+  const { totals, error } = useTotals({ ...asked, ...cut });
   return (
     <>
       <Choices />
@@ -378,7 +378,7 @@ const Statistics = () => {
         nameOf={nameOf}
         groupName={by === 'nothing' ? '' : own.bys[by]}
       />
-      {!totals && (error ? <Failure error={error} again={again} /> : <Skeleton />)}
+      {!totals && <Waiting error={error} />}
       {totals && <Drawn totals={totals} interval={cut.interval} />}
     </>
   );

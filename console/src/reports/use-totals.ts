@@ -3,7 +3,6 @@ import * as graph from '../../../schema/generated/console.ts';
 import { useAddress } from '../address.ts';
 import { shortPercent } from '../format.ts';
 import { useAsk } from '../parts/use-ask.ts';
-import { useFollow } from '../parts/use-follow.ts';
 
 export type TotalsData = graph.TotalsQuery['totals'];
 export type TotalsRow = TotalsData['parts'][number]['rows'][number];
@@ -17,9 +16,9 @@ export const useTotals = (
   >,
 ) => {
   const { mode, merchantId } = useAddress();
-  const { data, error, again } = useAsk(graph.Totals, { ...asked, merchantId, mode });
-  useFollow(again, { events: false, every_ms: again_ms });
-  return { totals: data?.totals, error, again };
+  const follow = { events: false, every_ms: again_ms };
+  const { data, error } = useAsk(graph.Totals, { ...asked, merchantId, mode }, { follow });
+  return { totals: data?.totals, error };
 };
 
 /** The share of what succeeded; NaN where nothing has ended. */

@@ -11,10 +11,9 @@ import {
   ObjectLink,
 } from '../parts/texts.tsx';
 import { ObjectDrawer } from '../parts/modal.tsx';
-import { Empty, Failure, Skeleton } from '../parts/states.tsx';
+import { Empty, Waiting } from '../parts/states.tsx';
 import type { ObjectId } from '../parts/table.tsx';
 import { useAsk } from '../parts/use-ask.ts';
-import { useFollow } from '../parts/use-follow.ts';
 import { sharedWords } from '../words/shared.ts';
 import { subscriptionWords as own } from '../words/subscriptions.ts';
 import { FailureName } from '../words/failures.tsx';
@@ -170,9 +169,8 @@ const Terms = ({ subscription }: { readonly subscription: SubscriptionDetails })
 };
 
 const View = ({ merchantId, id }: ObjectId) => {
-  const { data, error, again } = useAsk(graph.Subscription, { merchantId, id });
-  useFollow(again);
-  if (!data) return error ? <Failure error={error} again={again} /> : <Skeleton />;
+  const { data, error } = useAsk(graph.Subscription, { merchantId, id }, { follow: {} });
+  if (!data) return <Waiting error={error} />;
   const { billingSubscription: subscription } = data;
   if (!subscription) return <Empty title={sharedWords.notFound} />;
   const { amount, currency, status, period, intervalCount } = subscription;

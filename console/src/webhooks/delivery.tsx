@@ -6,10 +6,10 @@ import { Chips } from '../parts/filters.tsx';
 import { ActButton, useRun } from '../parts/act-form.tsx';
 import { Drawer } from '../parts/modal.tsx';
 import { toldBy, send } from '../parts/outcome.tsx';
-import { Empty, Failure, Skeleton } from '../parts/states.tsx';
+import { Empty, Waiting } from '../parts/states.tsx';
 import { Status, tones, CopyBlock, Id, Moment } from '../parts/texts.tsx';
-import { reloadScreen, useAsk } from '../parts/use-ask.ts';
-import { useFollow } from '../parts/use-follow.ts';
+import { reloadScreen } from '../graph/live.ts';
+import { useAsk } from '../parts/use-ask.ts';
 import { sharedWords } from '../words/shared.ts';
 import { webhookWords as own } from '../words/webhooks.ts';
 import { words } from '../words/words.ts';
@@ -204,12 +204,12 @@ const Found = ({ delivery }: { readonly delivery: Row }) => {
 /** The drawer of a webhook; `name` is `<merchant>/<delivery>`. */
 export const DeliveryDrawer = ({ name }: { readonly name: string }) => {
   const [merchantId = '', id = ''] = name.split('/');
-  const { data, error, again } = useAsk(graph.Delivery, { merchantId, id });
+  const follow = { lists: ['webhook_deliveries'] } as const;
+  const { data, error } = useAsk(graph.Delivery, { merchantId, id }, { follow });
   const found = data?.webhookDelivery;
-  useFollow(again, { lists: ['webhook_deliveries'] });
   return (
     <Drawer title={found?.event.replace('_', '.') ?? words.delivery.none}>
-      {!data && (error ? <Failure error={error} again={again} /> : <Skeleton />)}
+      {!data && <Waiting error={error} />}
       {data && !found && <Empty title={sharedWords.notFound} />}
       {found && <Found delivery={found} />}
     </Drawer>

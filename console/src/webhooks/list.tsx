@@ -4,11 +4,11 @@ import { later } from '../parts/later.tsx';
 import * as graph from '../../../schema/generated/console.ts';
 import { listOf, useAddress } from '../address.ts';
 import { usePage, Listing } from '../parts/listing.tsx';
-import { Empty, Failure, Skeleton } from '../parts/states.tsx';
+import { Empty, Waiting } from '../parts/states.tsx';
 import { Moment, PageHead } from '../parts/texts.tsx';
-import { reloadScreen, useAsk } from '../parts/use-ask.ts';
+import { reloadScreen } from '../graph/live.ts';
+import { useAsk } from '../parts/use-ask.ts';
 import { type Column, objectKey, createdColumn, statusColumn } from '../parts/table.tsx';
-import { useFollow } from '../parts/use-follow.ts';
 import { RangeFilters, ManyChips } from '../parts/filters.tsx';
 import { useWhose } from '../parts/whose.tsx';
 import { keysOf } from '../words/table.ts';
@@ -146,13 +146,10 @@ const EndpointCard = ({ shopName, ...of }: CardProps) => {
 
 const EndpointCards = ({ merchantId }: { readonly merchantId: string }) => {
   const { mode } = useAddress();
-  const { data, error, again } = useAsk(graph.Endpoints, {
-    merchantId,
-    mode,
-    failedSince: failedSince(),
-  });
-  useFollow(again, { lists: ['webhook_deliveries', 'webhook_failures'], events: true });
-  if (!data) return error ? <Failure error={error} again={again} /> : <Skeleton />;
+  const asked = { merchantId, mode, failedSince: failedSince() };
+  const follow = { lists: ['webhook_deliveries', 'webhook_failures'], events: true } as const;
+  const { data, error } = useAsk(graph.Endpoints, asked, { follow });
+  if (!data) return <Waiting error={error} />;
   const shops = data.merchant?.shops ?? [];
   const [first, ...others] = shops;
   const all = shops.flatMap(({ name, webhookEndpoints }) =>

@@ -67,8 +67,7 @@ const Count = ({ failed, since }: { readonly failed: Failed; readonly since: str
   const { data, error } = useAsk(
     graph.FailedDeliveries,
     { ...failed, since },
-    false,
-    'network-only',
+    { requestPolicy: 'network-only' },
   );
   if (error) return <p className="bad">{toldBy(refusedBy(refusalOf(error)))}</p>;
   if (!data) return <p className="quiet">{own.counting}</p>;
