@@ -4,7 +4,7 @@ import * as graph from '../../../schema/generated/console.ts';
 import { useAddress, type Search } from '../address.ts';
 import { PickField } from '../parts/fields.tsx';
 import { Empty, Waiting } from '../parts/states.tsx';
-import { Tabs, useTab } from '../parts/tabs.tsx';
+import { Tabs } from '../parts/tabs.tsx';
 import { useAsk } from '../parts/use-ask.ts';
 import { OfMerchant } from '../parts/whose.tsx';
 import { TestPaymentButton } from '../selling/test-payment.tsx';
@@ -141,7 +141,6 @@ const Guides = () => (
 
 const Parts = ({ merchantId }: { readonly merchantId: string }) => {
   const { search, set } = useAddress();
-  const tab = useTab(developerWords.tabs);
   const { data, error } = useAsk(graph.DeveloperShops, { merchantId });
   if (!data) return <Waiting error={error} />;
   const { merchant } = data;
@@ -159,13 +158,17 @@ const Parts = ({ merchantId }: { readonly merchantId: string }) => {
         />
         <Guides />
       </div>
-      <Tabs names={developerWords.tabs} />
-      {tab === 'keys' && <KeysPart shop={shop} isLive={merchant.liveEnabled} />}
-      {tab === 'security' && <SecurityPart key={shop.id} shop={shop} />}
-      {tab === 'clock' && <ClockPart key={shop.id} shop={shop} />}
-      {tab === 'requests' && <RequestsPart key={shop.id} shop={shop} />}
-      {tab === 'live' && <ReadinessPart shop={shop} />}
-      {tab === 'events' && <EventsPart shop={shop} />}
+      <Tabs
+        names={developerWords.tabs}
+        parts={{
+          keys: <KeysPart shop={shop} isLive={merchant.liveEnabled} />,
+          security: <SecurityPart key={shop.id} shop={shop} />,
+          clock: <ClockPart key={shop.id} shop={shop} />,
+          requests: <RequestsPart key={shop.id} shop={shop} />,
+          live: <ReadinessPart shop={shop} />,
+          events: <EventsPart shop={shop} />,
+        }}
+      />
     </>
   );
 };

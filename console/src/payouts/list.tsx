@@ -6,7 +6,7 @@ import { ActButton } from '../parts/act-form.tsx';
 import { Fresh, useLiveRows } from '../parts/use-live-rows.tsx';
 import { usePage, Listing } from '../parts/listing.tsx';
 import { Status, tones, Id, PageHead } from '../parts/texts.tsx';
-import { Tabs, useTab } from '../parts/tabs.tsx';
+import { Tabs } from '../parts/tabs.tsx';
 import { type Column, amountColumn, createdColumn, extra, objectKey } from '../parts/table.tsx';
 import { useWhose } from '../parts/whose.tsx';
 import { NoRows, RangeFilters, ManyChips, useNarrowing } from '../parts/filters.tsx';
@@ -98,26 +98,17 @@ const Propose = () => {
   );
 };
 
-const Part = () => {
+export const PayoutsPage = () => {
   const { mode } = useAddress();
   const merchantId = useWhose();
-  switch (useTab(own.tabs)) {
-    case 'payouts':
-      return <Made />;
-    case 'drafts':
-      // What is chosen belongs to one merchant and mode.
-      return <DraftsList key={`${mode} ${merchantId ?? ''}`} />;
-    case 'batch':
-      return <LaterBatch />;
-  }
+  // What is chosen belongs to one merchant and mode.
+  const drafts = <DraftsList key={`${mode} ${merchantId ?? ''}`} />;
+  return (
+    <>
+      <PageHead name={words.sections.payouts}>
+        <Propose />
+      </PageHead>
+      <Tabs names={own.tabs} parts={{ payouts: <Made />, drafts, batch: <LaterBatch /> }} />
+    </>
+  );
 };
-
-export const PayoutsPage = () => (
-  <>
-    <PageHead name={words.sections.payouts}>
-      <Propose />
-    </PageHead>
-    <Tabs names={own.tabs} />
-    <Part />
-  </>
-);

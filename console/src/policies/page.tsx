@@ -1,5 +1,5 @@
 /** The operator's policies: routes, accounts, rates, block lists and exchange rates. */
-import { Tabs, useTab } from '../parts/tabs.tsx';
+import { Tabs } from '../parts/tabs.tsx';
 import { OfMerchant } from '../parts/whose.tsx';
 import { usePermission } from '../viewer.tsx';
 import { policyWords as own } from '../words/policies.ts';
@@ -61,21 +61,22 @@ export const PoliciesPage = () => {
   // A merchant's people do not see the policies for all merchants.
   const { words: _, ...ofMerchant } = own.tabs;
   const shown: Partial<typeof own.tabs> = mayReadWords ? own.tabs : ofMerchant;
-  const tab = useTab(shown);
   return (
     <>
       <PageHead name={words.sections.policies} />
-      <Tabs names={shown} />
-      {tab === 'routes' && (
-        <OfMerchant>{(merchantId) => <RoutesPart merchantId={merchantId} />}</OfMerchant>
-      )}
-      {tab === 'accounts' && (
-        <OfMerchant>{(merchantId) => <AccountsPart merchantId={merchantId} />}</OfMerchant>
-      )}
-      {tab === 'rates' && <RatesPart />}
-      {tab === 'blocks' && <BlocksPart />}
-      {tab === 'words' && <ForbiddenPart />}
-      {tab === 'exchange' && <ExchangePart />}
+      <Tabs
+        names={shown}
+        parts={{
+          routes: <OfMerchant>{(merchantId) => <RoutesPart merchantId={merchantId} />}</OfMerchant>,
+          accounts: (
+            <OfMerchant>{(merchantId) => <AccountsPart merchantId={merchantId} />}</OfMerchant>
+          ),
+          rates: <RatesPart />,
+          blocks: <BlocksPart />,
+          words: <ForbiddenPart />,
+          exchange: <ExchangePart />,
+        }}
+      />
     </>
   );
 };

@@ -1,6 +1,6 @@
 /** Registries of acquirers, and their differences from our operations. */
 import { Empty, OwnPage } from '../parts/states.tsx';
-import { Tabs, useTab } from '../parts/tabs.tsx';
+import { Tabs } from '../parts/tabs.tsx';
 import { reconciliationWords as own } from '../words/reconciliation.ts';
 import { words } from '../words/words.ts';
 import { DifferencesPart } from './differences.tsx';
@@ -91,12 +91,8 @@ const RunsPart = () => {
   );
 };
 
-export const ReconciliationPage = () => {
-  const tab = useTab(own.tabs);
-  return (
-    <OwnPage permission="reconciliationRuns" name={words.sections.reconciliation}>
-      <Tabs names={own.tabs} />
-      {tab === 'differences' ? <DifferencesPart /> : <RunsPart />}
-    </OwnPage>
-  );
-};
+export const ReconciliationPage = () => (
+  <OwnPage permission="reconciliationRuns" name={words.sections.reconciliation}>
+    <Tabs names={own.tabs} parts={{ differences: <DifferencesPart />, runs: <RunsPart /> }} />
+  </OwnPage>
+);

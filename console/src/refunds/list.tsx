@@ -4,7 +4,7 @@ import { useAddress } from '../address.ts';
 import { Fresh, useLiveRows } from '../parts/use-live-rows.tsx';
 import { usePage, Listing } from '../parts/listing.tsx';
 import { Money, Moment, PageHead } from '../parts/texts.tsx';
-import { Tabs, useTab } from '../parts/tabs.tsx';
+import { Tabs } from '../parts/tabs.tsx';
 import {
   type Column,
   createdColumn,
@@ -80,7 +80,6 @@ const Made = () => {
 export const RefundsPage = () => (
   <>
     <PageHead name={words.sections.refunds} />
-    <Tabs names={own.tabs} />
-    {useTab(own.tabs) === 'drafts' ? <RefundDraftsList /> : <Made />}
+    <Tabs names={own.tabs} parts={{ refunds: <Made />, drafts: <RefundDraftsList /> }} />
   </>
 );

@@ -5,7 +5,7 @@ import { wholeNumber, money, shortMoney } from '../format.ts';
 import { PickField, ShopPick } from '../parts/fields.tsx';
 import { Empty, Waiting } from '../parts/states.tsx';
 import { figure, Table, type Column } from '../parts/table.tsx';
-import { Tabs, useTab } from '../parts/tabs.tsx';
+import { Tabs } from '../parts/tabs.tsx';
 import { Money, PageHead } from '../parts/texts.tsx';
 import { useWhose } from '../parts/whose.tsx';
 import { useShops } from '../parts/filters.tsx';
@@ -384,13 +384,12 @@ const Statistics = () => {
   );
 };
 
-export const ReportsPage = () => {
-  const tab = useTab(closingWords.tabs);
-  return (
-    <>
-      <PageHead name={words.sections.reports} />
-      <Tabs names={closingWords.tabs} />
-      {tab === 'closing' ? <ClosingPart /> : <Statistics />}
-    </>
-  );
-};
+export const ReportsPage = () => (
+  <>
+    <PageHead name={words.sections.reports} />
+    <Tabs
+      names={closingWords.tabs}
+      parts={{ statistics: <Statistics />, closing: <ClosingPart /> }}
+    />
+  </>
+);

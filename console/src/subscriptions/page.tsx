@@ -14,7 +14,7 @@ import {
 import { Listing, usePage } from '../parts/listing.tsx';
 import { send } from '../parts/outcome.tsx';
 import { amountColumn, type Column, objectKey, statusColumn } from '../parts/table.tsx';
-import { Tabs, useTab } from '../parts/tabs.tsx';
+import { Tabs } from '../parts/tabs.tsx';
 import { Moment, Id, PageHead, CustomerLink } from '../parts/texts.tsx';
 import { Fresh, useLiveRows } from '../parts/use-live-rows.tsx';
 import { OfMerchant } from '../parts/whose.tsx';
@@ -189,17 +189,15 @@ const TokenList = ({ merchantId }: { readonly merchantId: string }) => {
   );
 };
 
-export const SubscriptionsPage = () => {
-  const tab = useTab(own.tabs);
-  return (
-    <>
-      <PageHead name={words.sections.subscriptions} />
-      <Tabs names={own.tabs} />
-      {tab === 'subscriptions' ? (
-        <SubscriptionList />
-      ) : (
-        <OfMerchant>{(merchantId) => <TokenList merchantId={merchantId} />}</OfMerchant>
-      )}
-    </>
-  );
-};
+export const SubscriptionsPage = () => (
+  <>
+    <PageHead name={words.sections.subscriptions} />
+    <Tabs
+      names={own.tabs}
+      parts={{
+        subscriptions: <SubscriptionList />,
+        tokens: <OfMerchant>{(merchantId) => <TokenList merchantId={merchantId} />}</OfMerchant>,
+      }}
+    />
+  </>
+);
