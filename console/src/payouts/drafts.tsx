@@ -15,10 +15,9 @@ import { words } from '../words/words.ts';
 import { DraftActs } from './draft-acts.tsx';
 import { recipientText } from './recipient.tsx';
 import { useState, type ReactNode } from 'react';
-import { reloadScreen } from '../graph/live.ts';
 import { askOnce } from '../parts/use-ask.ts';
 import { reason_max_chars } from '../../../schema/limits.ts';
-import { ActForm, ActButton, type Closable } from '../parts/act-form.tsx';
+import { ActForm, actButton, closeAct, type Closable } from '../parts/act-form.tsx';
 import { TextField } from '../parts/fields.tsx';
 import { send, type Outcome } from '../parts/outcome.tsx';
 import { Available } from './available.tsx';
@@ -207,7 +206,6 @@ const ChooseDraft = ({
 };
 
 const ChosenDrafts = ({ chosen, choose, asked }: Chosen & { readonly asked: Asked }) => {
-  const [open, setOpen] = useState<Decision | null>(null);
   const [isLost, setLost] = useState(false);
   const rows = [...chosen.values()];
   const chooseAll = async (): Promise<void> => {
@@ -216,22 +214,29 @@ const ChosenDrafts = ({ chosen, choose, asked }: Chosen & { readonly asked: Aske
     if (all) choose(all);
   };
   const close = (): void => {
-    setOpen(null);
     choose([]);
-    reloadScreen();
+    closeAct();
   };
+  const dialogOf = (decision: Decision) => (
+    <DecideDraftsDialog decision={decision} chosen={rows} close={close} />
+  );
   return (
     <div className="acts" role="group" aria-label={own.label}>
       <Button press={() => void chooseAll()}>{own.chooseAll}</Button>
       {rows.length > 0 && (
         <>
           <span role="status">{own.chosen(rows.length, money(sumOf(rows), 'RUB'))}</span>
-          <ActButton permission="payoutDraftsApprove" isMain onPress={() => setOpen('approve')}>
-            {own.approveChosen}
-          </ActButton>
-          <ActButton permission="payoutDraftsReject" onPress={() => setOpen('reject')}>
-            {own.rejectChosen}
-          </ActButton>
+          {actButton({
+            permission: 'payoutDraftsApprove',
+            isMain: true,
+            title: own.approveChosen,
+            dialog: dialogOf('approve'),
+          })}
+          {actButton({
+            permission: 'payoutDraftsReject',
+            title: own.rejectChosen,
+            dialog: dialogOf('reject'),
+          })}
           <Button press={() => choose([])}>{sharedWords.chooseNone}</Button>
         </>
       )}
@@ -240,7 +245,6 @@ const ChosenDrafts = ({ chosen, choose, asked }: Chosen & { readonly asked: Aske
           {words.failure.offline}
         </span>
       )}
-      {open && <DecideDraftsDialog decision={open} chosen={rows} close={close} />}
     </div>
   );
 };

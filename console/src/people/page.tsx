@@ -75,16 +75,6 @@ const InvitationsPart = () => {
   const whose = useWhose();
   const mayInvite = usePermission('personInvite').granted;
   const { data } = useAsk(graph.Invitations, {}, { pause: !mayInvite || issuer !== null });
-  const column: Column<Invitation> = {
-    name: words.columns.action,
-    cell: ({ id, subject }) =>
-      actButton({
-        permission: 'personInvitationWithdraw',
-        title: own.withdraw,
-        consequence: own.withdrawText(subject),
-        act: () => send(graph.WithdrawInvitation, { id }, own.withdrawn),
-      }),
-  };
   if (issuer !== null) return <p className="note">{own.issuer(new URL(issuer).host)}</p>;
   const rows = (data?.personInvitations ?? []).filter(
     (row) => whose === null || row.merchantId === whose,
@@ -93,7 +83,16 @@ const InvitationsPart = () => {
     { name: words.columns.actor, cell: (row) => <PersonOf row={row} /> },
     { name: own.until, isNamed: true, cell: ({ expiresAt }) => <Moment at={expiresAt} /> },
     { name: own.by, isWide: true, cell: ({ invitedBy }) => invitedBy },
-    column,
+    {
+      name: words.columns.action,
+      cell: ({ id, subject }) =>
+        actButton({
+          permission: 'personInvitationWithdraw',
+          title: own.withdraw,
+          consequence: own.withdrawText(subject),
+          act: () => send(graph.WithdrawInvitation, { id }, own.withdrawn),
+        }),
+    },
   ];
   return (
     <>

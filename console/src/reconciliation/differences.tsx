@@ -5,13 +5,12 @@ import * as graph from '../../../schema/generated/console.ts';
 import { useAddress } from '../address.ts';
 import { Button } from '../parts/button.tsx';
 import { ChosenChip, NoRows, ResolvedChips } from '../parts/filters.tsx';
-import { ActButton, ActForm, type Closable } from '../parts/act-form.tsx';
+import { ActForm, actButton, closeAct, type Closable } from '../parts/act-form.tsx';
 import { TextField } from '../parts/fields.tsx';
 import { Listing, usePage } from '../parts/listing.tsx';
 import { type Outcome, toldBy, send } from '../parts/outcome.tsx';
 import { useChosen, type Column } from '../parts/table.tsx';
 import { Id, Moment, ObjectLink } from '../parts/texts.tsx';
-import { reloadScreen } from '../graph/live.ts';
 import { reconciliationWords as own } from '../words/reconciliation.ts';
 import { sharedWords } from '../words/shared.ts';
 import { words } from '../words/words.ts';
@@ -85,25 +84,29 @@ const ChooseBar = ({
   open,
   chosen,
   choose,
-  resolve,
 }: {
   readonly open: readonly Row[];
   readonly chosen: readonly Row[];
   readonly choose: (rows: readonly Row[]) => void;
-  readonly resolve: () => void;
 }) => {
   if (open.length === 0) return null;
   const isAll = chosen.length === open.length;
+  const close = (): void => {
+    choose([]);
+    closeAct();
+  };
   return (
     <div className="acts">
       <Button press={() => choose(isAll ? [] : open)}>
         {isAll ? sharedWords.chooseNone : own.chooseAll}
       </Button>
-      {chosen.length > 0 && (
-        <ActButton permission="reconciliationDifferenceResolve" isMain onPress={resolve}>
-          {own.resolve(chosen.length)}
-        </ActButton>
-      )}
+      {chosen.length > 0 &&
+        actButton({
+          permission: 'reconciliationDifferenceResolve',
+          isMain: true,
+          title: own.resolve(chosen.length),
+          dialog: <ResolveDialog rows={chosen} close={close} />,
+        })}
     </div>
   );
 };
@@ -156,7 +159,6 @@ export const DifferencesPart = () => {
   const choice = useChosen<Row>();
   const open = (asked.rows ?? []).filter(({ resolvedAt }) => resolvedAt === null);
   const chosen = open.filter(({ id }) => choice.chosen.has(id));
-  const [resolving, resolve] = useState<readonly Row[] | null>(null);
   const choose = (row: Row) =>
     row.resolvedAt === null && (
       <input
@@ -170,12 +172,7 @@ export const DifferencesPart = () => {
   return (
     <>
       <StateChips />
-      <ChooseBar
-        open={open}
-        chosen={chosen}
-        choose={choice.choose}
-        resolve={() => resolve(chosen)}
-      />
+      <ChooseBar open={open} chosen={chosen} choose={choice.choose} />
       <Listing
         name="differences"
         label={own.tabs.differences}
@@ -183,16 +180,6 @@ export const DifferencesPart = () => {
         columns={() => columnsOf(choose)}
         empty={<NoRows of={own} isNarrow={runId !== null || isResolved} />}
       />
-      {resolving && (
-        <ResolveDialog
-          rows={resolving}
-          close={() => {
-            resolve(null);
-            choice.choose([]);
-            reloadScreen();
-          }}
-        />
-      )}
     </>
   );
 };
