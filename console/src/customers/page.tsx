@@ -1,9 +1,9 @@
 /** Everything of one customer: payments, subscriptions, saved methods. */
 import { Link, useNavigate } from '@tanstack/react-router';
 import * as graph from '../../../schema/generated/console.ts';
+import { EraseAct } from '../erasure/dialog.tsx';
 import { useAddress } from '../address.ts';
 import { PageHead, type OfCustomer } from '../parts/texts.tsx';
-import { later } from '../parts/later.tsx';
 import { Listing, usePage } from '../parts/listing.tsx';
 import { Empty } from '../parts/states.tsx';
 import { useAsk } from '../parts/use-ask.ts';
@@ -16,8 +16,6 @@ import { customerWords as own } from '../words/customers.ts';
 import { sharedWords } from '../words/shared.ts';
 import { subscriptionWords } from '../words/subscriptions.ts';
 import { words } from '../words/words.ts';
-
-const LaterErase = later(async () => (await import('../erasure/dialog.tsx')).EraseAct);
 
 const PaymentsOf = ({ merchantId, customer }: OfCustomer) => {
   const { mode } = useAddress();
@@ -118,7 +116,7 @@ export const CustomerPage = () => {
           customer !== undefined && (
             <>
               <div className="acts">
-                <LaterErase merchantId={merchantId} subject="customer" id={customer} />
+                <EraseAct merchantId={merchantId} subject="customer" id={customer} />
               </div>
               <PaymentsOf merchantId={merchantId} customer={customer} />
               <SubscriptionsOf merchantId={merchantId} customer={customer} />

@@ -1,5 +1,6 @@
 /** The actions of a payment, each in a dialog that states the consequences. */
 import * as graph from '../../../schema/generated/console.ts';
+import { EraseAct } from '../erasure/dialog.tsx';
 import { money } from '../format.ts';
 import { later } from '../parts/later.tsx';
 import { send } from '../parts/outcome.tsx';
@@ -14,7 +15,6 @@ import type { PaymentDetails } from './shown.tsx';
 
 /** Loaded on first use: they are rarely needed. */
 const LaterClosing = later(async () => (await import('./receipt-dialogs.tsx')).ClosingDialog);
-const LaterErase = later(async () => (await import('../erasure/dialog.tsx')).EraseAct);
 
 const LaterRefundItems = later(
   async () => (await import('./receipt-dialogs.tsx')).RefundItemsDialog,
@@ -113,7 +113,7 @@ export const PaymentActs = ({ payment }: OfPayment) => {
           dialog: <LaterClosing payment={payment} />,
         })}
       <AgainActs payment={payment} />
-      {final.has(status) && <LaterErase merchantId={merchantId} subject="payment" id={id} />}
+      {final.has(status) && <EraseAct merchantId={merchantId} subject="payment" id={id} />}
     </div>
   );
 };
