@@ -1248,6 +1248,8 @@ export type CountsQueryVariables = Exact<{
 
 export type CountsQuery = { alerts?: { nodes: Array<{ id: string }>, pageInfo: { hasNextPage: boolean } }, reconciliationDifferences?: { nodes: Array<{ id: string }>, pageInfo: { hasNextPage: boolean } }, webhookDeliveries: { nodes: Array<{ id: string }>, pageInfo: { hasNextPage: boolean } } };
 
+export type KeyRowFragment = { id: string, merchantId: string, mode: Mode, prefix: string, name: string, scopes: Array<string>, owner: string | null, expiresAt: string | null, createdAt: string, lastUsedAt: string | null, status: ApiKeyStatus, isMine: boolean };
+
 export type DeveloperShopsQueryVariables = Exact<{
   merchantId: string | number;
 }>;
@@ -1884,7 +1886,7 @@ export type MerchantQueryVariables = Exact<{
 }>;
 
 
-export type MerchantQuery = { merchant: { id: string, name: string, liveEnabled: boolean, supportRefundMax: number, profile: { legalName: string | null, inn: string | null, contactEmail: string | null, contactPhone: string | null, siteUrl: string | null, offerUrl: string | null }, rateLimit: { perSecond: number, burst: number }, shops: Array<{ id: string, merchantId: string, name: string, receiptsRequired: boolean, effectiveRates: Array<{ method: RatedMethod, rateBps: number, level: RateLevel, since: string | null }>, apiKeys: { nodes: Array<{ id: string, mode: Mode, prefix: string, name: string, scopes: Array<string>, owner: string | null, expiresAt: string | null, lastUsedAt: string | null, status: ApiKeyStatus, isMine: boolean }> }, webhookEndpoints: Array<{ id: string, url: string, events: Array<WebhookEvent>, active: boolean, signature: WebhookSignature }> }> } | null };
+export type MerchantQuery = { merchant: { id: string, name: string, liveEnabled: boolean, supportRefundMax: number, profile: { legalName: string | null, inn: string | null, contactEmail: string | null, contactPhone: string | null, siteUrl: string | null, offerUrl: string | null }, rateLimit: { perSecond: number, burst: number }, shops: Array<{ id: string, merchantId: string, name: string, receiptsRequired: boolean, effectiveRates: Array<{ method: RatedMethod, rateBps: number, level: RateLevel, since: string | null }>, apiKeys: { nodes: Array<{ id: string, merchantId: string, mode: Mode, prefix: string, name: string, scopes: Array<string>, owner: string | null, expiresAt: string | null, createdAt: string, lastUsedAt: string | null, status: ApiKeyStatus, isMine: boolean }> }, webhookEndpoints: Array<{ id: string, merchantId: string, url: string, events: Array<WebhookEvent>, active: boolean, signature: WebhookSignature }> }> } | null };
 
 export type OnboardMerchantMutationVariables = Exact<{
   name: string;
@@ -2803,6 +2805,8 @@ export type DeliveryQueryVariables = Exact<{
 
 export type DeliveryQuery = { webhookDelivery: { id: string, merchantId: string, event: WebhookEvent, eventId: string, url: string, status: DeliveryStatus, attemptLog: Array<{ number: number, at: string, durationMs: number, status: number | null, fault: WebhookFault | null, responseHead: string | null }>, request: { body: string, signature: WebhookSignature, headers: Array<{ name: string, value: string }> } | null } | null };
 
+export type EndpointRowFragment = { id: string, merchantId: string, url: string, events: Array<WebhookEvent>, active: boolean, signature: WebhookSignature };
+
 export type EndpointsQueryVariables = Exact<{
   merchantId: string | number;
   mode: Mode;
@@ -2810,7 +2814,7 @@ export type EndpointsQueryVariables = Exact<{
 }>;
 
 
-export type EndpointsQuery = { webhookFailures: { hasMore: boolean, nodes: Array<{ endpointId: string | null, oldestAt: string, count: { count: number, isExact: boolean } }> }, merchant: { shops: Array<{ id: string, merchantId: string, name: string, webhookEndpoints: Array<{ id: string, url: string, events: Array<WebhookEvent>, active: boolean, signature: WebhookSignature, health: { delivered: number, failed: number, pending: number, failing: number, oldestPendingAt: string | null, nextAttemptAt: string | null } }> }> } | null };
+export type EndpointsQuery = { webhookFailures: { hasMore: boolean, nodes: Array<{ endpointId: string | null, oldestAt: string, count: { count: number, isExact: boolean } }> }, merchant: { shops: Array<{ id: string, merchantId: string, name: string, webhookEndpoints: Array<{ id: string, merchantId: string, url: string, events: Array<WebhookEvent>, active: boolean, signature: WebhookSignature, health: { delivered: number, failed: number, pending: number, failing: number, oldestPendingAt: string | null, nextAttemptAt: string | null } }> }> } | null };
 
 export type TestEndpointMutationVariables = Exact<{
   merchantId: string | number;
@@ -2878,7 +2882,7 @@ export type WeeksQueryVariables = Exact<{
 export type WeeksQuery = { payment1: { parts: Array<{ from: string, to: string, rows: Array<{ succeeded: number, failed: number, moved: number | null }> }> }, payment2: { parts: Array<{ from: string, to: string, rows: Array<{ succeeded: number, failed: number, moved: number | null }> }> }, payment3: { parts: Array<{ from: string, to: string, rows: Array<{ succeeded: number, failed: number, moved: number | null }> }> }, payment4: { parts: Array<{ from: string, to: string, rows: Array<{ succeeded: number, failed: number, moved: number | null }> }> }, refund1: { parts: Array<{ from: string, to: string, rows: Array<{ succeeded: number, failed: number, moved: number | null }> }> }, refund2: { parts: Array<{ from: string, to: string, rows: Array<{ succeeded: number, failed: number, moved: number | null }> }> }, refund3: { parts: Array<{ from: string, to: string, rows: Array<{ succeeded: number, failed: number, moved: number | null }> }> }, refund4: { parts: Array<{ from: string, to: string, rows: Array<{ succeeded: number, failed: number, moved: number | null }> }> }, payout1: { parts: Array<{ from: string, to: string, rows: Array<{ succeeded: number, failed: number, moved: number | null }> }> }, payout2: { parts: Array<{ from: string, to: string, rows: Array<{ succeeded: number, failed: number, moved: number | null }> }> }, payout3: { parts: Array<{ from: string, to: string, rows: Array<{ succeeded: number, failed: number, moved: number | null }> }> }, payout4: { parts: Array<{ from: string, to: string, rows: Array<{ succeeded: number, failed: number, moved: number | null }> }> } };
 
 /** What the gateway and the page must share. */
-export const operationsVersion = '09368419acc89e86';
+export const operationsVersion = '36dda1e0ea57de15';
 
 const typed = <Data, Variables>(text: string): TypedDocumentNode<Data, Variables> =>
   text as unknown as TypedDocumentNode<Data, Variables>;
@@ -2911,7 +2915,7 @@ export const DeveloperShops = typed<DeveloperShopsQuery, DeveloperShopsQueryVari
   "query DeveloperShops($merchantId: ID!) {\n  merchant(id: $merchantId) {\n    liveEnabled\n    shops {\n      id\n      merchantId\n      name\n      requireSignature\n      requireBoundSignature\n      allowList\n    }\n  }\n}",
 );
 export const ApiKeys = typed<ApiKeysQuery, ApiKeysQueryVariables>(
-  "query ApiKeys($merchantId: ID!, $shopId: ID!, $mode: Mode, $status: ApiKeyStatus, $first: Int, $after: String, $last: Int, $before: String) {\n  apiKeys(\n    merchantId: $merchantId\n    shopId: $shopId\n    mode: $mode\n    status: $status\n    first: $first\n    after: $after\n    last: $last\n    before: $before\n  ) {\n    nodes {\n      id\n      merchantId\n      mode\n      prefix\n      name\n      scopes\n      owner\n      expiresAt\n      createdAt\n      lastUsedAt\n      status\n      isMine\n    }\n    pageInfo {\n      ...Page\n    }\n  }\n}\n\nfragment Page on PageInfo {\n  hasNextPage\n  endCursor\n  hasPreviousPage\n  startCursor\n}",
+  "fragment KeyRow on ApiKey {\n  id\n  merchantId\n  mode\n  prefix\n  name\n  scopes\n  owner\n  expiresAt\n  createdAt\n  lastUsedAt\n  status\n  isMine\n}\n\nquery ApiKeys($merchantId: ID!, $shopId: ID!, $mode: Mode, $status: ApiKeyStatus, $first: Int, $after: String, $last: Int, $before: String) {\n  apiKeys(\n    merchantId: $merchantId\n    shopId: $shopId\n    mode: $mode\n    status: $status\n    first: $first\n    after: $after\n    last: $last\n    before: $before\n  ) {\n    nodes {\n      ...KeyRow\n    }\n    pageInfo {\n      ...Page\n    }\n  }\n}\n\nfragment Page on PageInfo {\n  hasNextPage\n  endCursor\n  hasPreviousPage\n  startCursor\n}",
 );
 export const IssueScopedKey = typed<IssueScopedKeyMutation, IssueScopedKeyMutationVariables>(
   "mutation IssueScopedKey($merchantId: ID!, $shopId: ID!, $mode: Mode!, $scopes: [String!]!, $name: String!, $expiresAt: DateTime) {\n  apiKeyIssue(\n    merchantId: $merchantId\n    shopId: $shopId\n    mode: $mode\n    scopes: $scopes\n    name: $name\n    expiresAt: $expiresAt\n  ) {\n    __typename\n    ... on ApiKeyIssued {\n      secret\n      status\n    }\n    ...Refusal\n  }\n}\n\nfragment Refusal on Refused {\n  code\n  message\n  fields {\n    path\n    message\n  }\n}",
@@ -3076,7 +3080,7 @@ export const MerchantNames = typed<MerchantNamesQuery, MerchantNamesQueryVariabl
   "query MerchantNames($ids: [ID!]!, $first: Int!) {\n  merchants(ids: $ids, first: $first) {\n    nodes {\n      id\n      name\n    }\n  }\n}",
 );
 export const Merchant = typed<MerchantQuery, MerchantQueryVariables>(
-  "query Merchant($id: ID!) {\n  merchant(id: $id) {\n    id\n    name\n    liveEnabled\n    supportRefundMax\n    profile {\n      legalName\n      inn\n      contactEmail\n      contactPhone\n      siteUrl\n      offerUrl\n    }\n    rateLimit {\n      perSecond\n      burst\n    }\n    shops {\n      id\n      merchantId\n      name\n      receiptsRequired\n      effectiveRates {\n        method\n        rateBps\n        level\n        since\n      }\n      apiKeys(first: 50) {\n        nodes {\n          id\n          mode\n          prefix\n          name\n          scopes\n          owner\n          expiresAt\n          lastUsedAt\n          status\n          isMine\n        }\n      }\n      webhookEndpoints {\n        id\n        url\n        events\n        active\n        signature\n      }\n    }\n  }\n}",
+  "fragment KeyRow on ApiKey {\n  id\n  merchantId\n  mode\n  prefix\n  name\n  scopes\n  owner\n  expiresAt\n  createdAt\n  lastUsedAt\n  status\n  isMine\n}\n\nquery Merchant($id: ID!) {\n  merchant(id: $id) {\n    id\n    name\n    liveEnabled\n    supportRefundMax\n    profile {\n      legalName\n      inn\n      contactEmail\n      contactPhone\n      siteUrl\n      offerUrl\n    }\n    rateLimit {\n      perSecond\n      burst\n    }\n    shops {\n      id\n      merchantId\n      name\n      receiptsRequired\n      effectiveRates {\n        method\n        rateBps\n        level\n        since\n      }\n      apiKeys(first: 50) {\n        nodes {\n          ...KeyRow\n        }\n      }\n      webhookEndpoints {\n        ...EndpointRow\n      }\n    }\n  }\n}\n\nfragment EndpointRow on WebhookEndpoint {\n  id\n  merchantId\n  url\n  events\n  active\n  signature\n}",
 );
 export const OnboardMerchant = typed<OnboardMerchantMutation, OnboardMerchantMutationVariables>(
   "mutation OnboardMerchant($name: String!, $shopName: String!, $profile: MerchantProfileInput!) {\n  merchantOnboard(name: $name, shopName: $shopName, profile: $profile) {\n    __typename\n    ... on MerchantOnboarded {\n      merchant {\n        id\n      }\n      apiKey {\n        secret\n      }\n    }\n    ...Refusal\n  }\n}\n\nfragment Refusal on Refused {\n  code\n  message\n  fields {\n    path\n    message\n  }\n}",
@@ -3313,7 +3317,7 @@ export const Delivery = typed<DeliveryQuery, DeliveryQueryVariables>(
   "query Delivery($merchantId: ID!, $id: ID!) {\n  webhookDelivery(merchantId: $merchantId, id: $id) {\n    id\n    merchantId\n    event\n    eventId\n    url\n    status\n    attemptLog {\n      number\n      at\n      durationMs\n      status\n      fault\n      responseHead\n    }\n    request {\n      body\n      signature\n      headers {\n        name\n        value\n      }\n    }\n  }\n}",
 );
 export const Endpoints = typed<EndpointsQuery, EndpointsQueryVariables>(
-  "query Endpoints($merchantId: ID!, $mode: Mode!, $failedSince: DateTime!) {\n  webhookFailures(merchantId: $merchantId, mode: $mode, since: $failedSince) {\n    nodes {\n      endpointId\n      oldestAt\n      count {\n        count\n        isExact\n      }\n    }\n    hasMore\n  }\n  merchant(id: $merchantId) {\n    shops {\n      id\n      merchantId\n      name\n      webhookEndpoints {\n        id\n        url\n        events\n        active\n        signature\n        health {\n          delivered\n          failed\n          pending\n          failing\n          oldestPendingAt\n          nextAttemptAt\n        }\n      }\n    }\n  }\n}",
+  "fragment EndpointRow on WebhookEndpoint {\n  id\n  merchantId\n  url\n  events\n  active\n  signature\n}\n\nquery Endpoints($merchantId: ID!, $mode: Mode!, $failedSince: DateTime!) {\n  webhookFailures(merchantId: $merchantId, mode: $mode, since: $failedSince) {\n    nodes {\n      endpointId\n      oldestAt\n      count {\n        count\n        isExact\n      }\n    }\n    hasMore\n  }\n  merchant(id: $merchantId) {\n    shops {\n      id\n      merchantId\n      name\n      webhookEndpoints {\n        ...EndpointRow\n        health {\n          delivered\n          failed\n          pending\n          failing\n          oldestPendingAt\n          nextAttemptAt\n        }\n      }\n    }\n  }\n}",
 );
 export const TestEndpoint = typed<TestEndpointMutation, TestEndpointMutationVariables>(
   "fragment Refusal on Refused {\n  code\n  message\n  fields {\n    path\n    message\n  }\n}\n\nmutation TestEndpoint($merchantId: ID!, $id: ID!) {\n  webhookEndpointTest(merchantId: $merchantId, id: $id) {\n    __typename\n    ... on WebhookEndpointTested {\n      status\n      fault\n      durationMs\n    }\n    ...Refusal\n  }\n}",

@@ -115,13 +115,12 @@ const overlaps = ['0', '1', '24', '72', '168'] as const;
 const overlapOption = (hours: string) =>
   [hours, hours === '0' ? own.overlapNone : wholeUnits(Number(hours), 'hour')] as const;
 
-type KeyOf = Omit<
-  graph.ApiKeysQuery['apiKeys']['nodes'][number],
-  'mode' | 'createdAt' | 'lastUsedAt'
->;
-
 /** What a person approves who approves a key. */
-const KeyFacts = ({ apiKey: { name, scopes, owner, expiresAt } }: { readonly apiKey: KeyOf }) => (
+const KeyFacts = ({
+  apiKey: { name, scopes, owner, expiresAt },
+}: {
+  readonly apiKey: graph.KeyRowFragment;
+}) => (
   <Facts
     facts={[
       [words.columns.name, name],
@@ -132,7 +131,7 @@ const KeyFacts = ({ apiKey: { name, scopes, owner, expiresAt } }: { readonly api
   />
 );
 
-export const KeyActs = ({ apiKey }: { readonly apiKey: KeyOf }) => {
+export const KeyActs = ({ apiKey }: { readonly apiKey: graph.KeyRowFragment }) => {
   const { merchantId, id: apiKeyId, status, prefix, isMine } = apiKey;
   const { merchants } = words;
   if (status === 'revoked' || status === 'expired')

@@ -11,9 +11,7 @@ import { developerWords as own } from '../words/developers.ts';
 import { keysOf, optionsOf } from '../words/table.ts';
 import { words } from '../words/words.ts';
 
-type Key = graph.ApiKeysQuery['apiKeys']['nodes'][number];
-
-const columnsOf = (): readonly Column<Key>[] => [
+const columnsOf = (): readonly Column<graph.KeyRowFragment>[] => [
   {
     id: 'key',
     name: own.key,

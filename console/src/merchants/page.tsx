@@ -180,15 +180,7 @@ const liveAct = ({ id: merchantId, name, liveEnabled }: OneMerchant) =>
       send(liveEnabled ? graph.DisableLive : graph.EnableLive, { merchantId }, policyWords.done),
   });
 
-type ApiKey = Shop['apiKeys']['nodes'][number];
-
-const KeyRow = ({
-  apiKey,
-  merchantId,
-}: {
-  readonly apiKey: ApiKey;
-  readonly merchantId: string;
-}) => {
+const KeyRow = ({ apiKey }: { readonly apiKey: graph.KeyRowFragment }) => {
   const { lastUsedAt, status } = apiKey;
   return (
     <li className="line" data-over={status === 'revoked'}>
@@ -203,7 +195,7 @@ const KeyRow = ({
           </>
         )}
       </span>
-      <KeyActs apiKey={{ ...apiKey, merchantId }} />
+      <KeyActs apiKey={apiKey} />
     </li>
   );
 };
@@ -215,7 +207,7 @@ const ShopCard = ({ shop, isLive }: OfShop & { readonly isLive: boolean }) => (
     <h3>{words.merchants.keys}</h3>
     <ul className="lines">
       {shop.apiKeys.nodes.map((apiKey) => (
-        <KeyRow key={apiKey.id} apiKey={apiKey} merchantId={shop.merchantId} />
+        <KeyRow key={apiKey.id} apiKey={apiKey} />
       ))}
       {shop.apiKeys.nodes.length === 0 && <li className="quiet">{words.merchants.noKeys}</li>}
     </ul>
@@ -227,7 +219,7 @@ const ShopCard = ({ shop, isLive }: OfShop & { readonly isLive: boolean }) => (
     <h3>{words.merchants.endpoints}</h3>
     <ul className="lines">
       {shop.webhookEndpoints.map((endpoint) => (
-        <EndpointLine key={endpoint.id} merchantId={shop.merchantId} endpoint={endpoint} />
+        <EndpointLine key={endpoint.id} endpoint={endpoint} />
       ))}
       {shop.webhookEndpoints.length === 0 && (
         <li className="quiet">{words.merchants.noEndpoints}</li>

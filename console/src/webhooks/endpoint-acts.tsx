@@ -31,11 +31,8 @@ const SchemeField = ({ value, set }: Held<graph.WebhookSignature>) => (
   </>
 );
 
-type Endpoint = NonNullable<
-  graph.MerchantQuery['merchant']
->['shops'][number]['webhookEndpoints'][number];
+type Endpoint = graph.EndpointRowFragment;
 interface OfEndpoint {
-  readonly merchantId: string;
   readonly endpoint: Endpoint;
 }
 
@@ -164,11 +161,10 @@ export const EndpointTerms = ({ endpoint }: { readonly endpoint: Endpoint }) => 
 };
 
 export const EndpointActs = ({
-  merchantId,
   endpoint,
   children,
 }: OfEndpoint & { readonly children?: ReactNode }) => {
-  const { id, url, active, signature } = endpoint;
+  const { merchantId, id, url, active, signature } = endpoint;
   return (
     <div className="acts">
       {children}
@@ -214,7 +210,7 @@ export const EndpointActs = ({
   );
 };
 
-export const EndpointLine = ({ merchantId, endpoint }: OfEndpoint) => {
+export const EndpointLine = ({ endpoint }: OfEndpoint) => {
   const { url, active } = endpoint;
   return (
     <li data-over={!active}>
@@ -223,7 +219,7 @@ export const EndpointLine = ({ merchantId, endpoint }: OfEndpoint) => {
         {!active && <span className="quiet">{own.inactive}</span>}
         <EndpointTerms endpoint={endpoint} />
       </span>
-      <EndpointActs merchantId={merchantId} endpoint={endpoint} />
+      <EndpointActs endpoint={endpoint} />
     </li>
   );
 };

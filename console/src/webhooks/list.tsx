@@ -87,21 +87,20 @@ const useAtOnce = (merchantId: string, id: string) => {
 };
 
 interface CardProps {
-  readonly merchantId: string;
   readonly shopName: string;
   readonly endpoint: Endpoint;
   readonly failed: Failed | null;
 }
 
 /** The buttons that send something now, before those of the settings. */
-const SendingActs = ({ merchantId, endpoint, failed }: Omit<CardProps, 'shopName'>) => {
-  const { id, active, health } = endpoint;
+const SendingActs = ({ endpoint, failed }: Omit<CardProps, 'shopName'>) => {
+  const { merchantId, id, active, health } = endpoint;
   const { said, test, retry } = useAtOnce(merchantId, id);
   const count = failed && countText(failed.count);
   const barred = active ? own.replayNone : own.replayDisabled;
   return (
     <>
-      <EndpointActs merchantId={merchantId} endpoint={endpoint}>
+      <EndpointActs endpoint={endpoint}>
         <ActButton permission="webhookEndpointTest" onPress={() => !test.isRunning && test.run()}>
           {own.test}
         </ActButton>
@@ -169,7 +168,6 @@ const EndpointCards = ({ merchantId }: { readonly merchantId: string }) => {
         {all.map(({ name, endpoint }) => (
           <EndpointCard
             key={endpoint.id}
-            merchantId={merchantId}
             shopName={name}
             endpoint={endpoint}
             failed={
