@@ -129,7 +129,7 @@ export const areas: readonly Area[] = [
   {
     row: [
       '`console/`',
-      "itself; of the schema the generated operations, `currencies`, `limits` and `money-format`; the pages' `amount-rules`",
+      "itself; of the schema the generated operations, `currencies`, `limits` and `money-format`; the pages' `amount-rules` and `card-rules`",
     ],
     holds: under('console/'),
     mayImport: ({ to }) =>
@@ -140,6 +140,7 @@ export const areas: readonly Area[] = [
         'schema/limits.ts',
         'schema/money-format.ts',
         'rest-facade/checkout/browser/amount-rules.js',
+        'rest-facade/checkout/browser/card-rules.js',
       ].includes(to),
   },
   {

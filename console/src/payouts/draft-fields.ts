@@ -1,5 +1,6 @@
 /** Validates a proposed payout, typed or in a file; the service validates it again. */
 import type * as graph from '../../../schema/generated/console.ts';
+import { luhn } from '../../../rest-facade/checkout/browser/card-rules.js';
 import { readAmount } from '../amounts.ts';
 import { phoneOf, phoneText } from '../format.ts';
 import type { Rows } from '../parts/table-file.ts';
@@ -26,16 +27,6 @@ export type FieldName = Exclude<keyof Typed, 'method' | 'again'>;
 const currency = 'RUB';
 const bare = (text: string): string => text.replaceAll(/[\s()-]/g, '');
 
-const passesLuhn = (digits: string): boolean => {
-  const sum = Array.from(digits)
-    .toReversed()
-    .reduce((total, digit, place) => {
-      const value = Number(digit) * (place % 2 === 1 ? 2 : 1);
-      return total + (value > 9 ? value - 9 : value);
-    }, 0);
-  return sum % 10 === 0;
-};
-
 /**
  * Minor units of an amount; null when it is none, or when one reader takes it for thousands and
  * another for a fraction: `10,999`.
@@ -47,7 +38,7 @@ const checks: Readonly<Record<FieldName, (text: string) => boolean>> = {
   amount: (text) => (amountIn(text) ?? 0) >= 1,
   phone: (text) => phoneOf(text) !== null,
   bankId: (text) => /^\d{12}$/.test(text),
-  cardPan: (text) => /^\d{16,18}$/.test(bare(text)) && passesLuhn(bare(text)),
+  cardPan: (text) => /^\d{16,18}$/.test(bare(text)) && luhn(bare(text)),
   accountNumber: (text) => /^\d{20}$/.test(bare(text)),
   bik: (text) => /^\d{9}$/.test(bare(text)),
   inn: (text) => /^(\d{10}|\d{12})?$/.test(bare(text)),
