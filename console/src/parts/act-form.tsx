@@ -5,6 +5,7 @@
  */
 import { useRouterState } from '@tanstack/react-router';
 import { useEffect, useState, type ReactNode } from 'react';
+import { reloadScreen } from '../graph/live.ts';
 import { openStore } from '../store.ts';
 import { usePermission, type PermissionName } from '../viewer.tsx';
 import { outcomeWords } from '../words/outcome.ts';
@@ -15,7 +16,6 @@ import { PickField, TextField } from './fields.tsx';
 import { Modal } from './modal.tsx';
 import type { Outcome } from './outcome.tsx';
 import { CopyBlock } from './texts.tsx';
-import { reloadScreen } from '../graph/live.ts';
 
 /** A dialog, which its opener closes. */
 export interface Closable {
@@ -46,8 +46,6 @@ interface ActFormProps {
   readonly isRepeated?: boolean;
   /** Whether this action was sent before without an answer. */
   readonly isPending?: boolean;
-  /** Whether the screen tells an outcome that is unknown: it is loaded anew then. */
-  readonly isShown?: boolean;
 }
 
 export const OutcomeText = ({
@@ -105,6 +103,7 @@ const Foot = ({
   </footer>
 );
 
+/** Runs an act, and keeps what came of it. */
 export const useRun = (act: () => Promise<Outcome>) => {
   const [isRunning, setRunning] = useState(false);
   const [outcome, setOutcome] = useState<Outcome | null>(null);
@@ -126,12 +125,12 @@ export const ActForm = ({
   isAudited = false,
   isRepeated = false,
   isPending = false,
-  isShown = false,
   act,
 }: ActFormProps) => {
   const { isRunning, outcome, run } = useRun(async () => {
     const came = await act();
-    if (isShown && 'unknown' in came) reloadScreen();
+    // The screen behind it may tell what is unknown.
+    if ('unknown' in came) reloadScreen();
     return came;
   });
   const [isChanged, setChanged] = useState(false);
@@ -236,7 +235,7 @@ type TypedIn<Fields> = {
 
 interface Described<Fields> extends Pick<
   ActFormProps,
-  'consequence' | 'isRepeated' | 'isAudited' | 'isShown' | 'children'
+  'consequence' | 'isRepeated' | 'isAudited' | 'children'
 > {
   readonly fields?: Fields;
   /** What is typed has no spaces at its ends, but for a secret. */

@@ -7,7 +7,7 @@ import { AddBar, actButton, type Act, type NoFields, type Specs } from './act-fo
 import { Button } from './button.tsx';
 import { ColumnsButton, useColumns } from './columns.tsx';
 import { ExportButton } from './export-button.tsx';
-import { Failure, Skeleton } from './states.tsx';
+import { Waiting } from './states.tsx';
 import { Table, type Column } from './table.tsx';
 import { useAsk, type AskedList } from './use-ask.ts';
 import type { Followed } from './use-follow.ts';
@@ -94,7 +94,7 @@ export const Pager = ({
   );
 };
 
-interface PagesProps<Row> {
+interface ListingProps<Row, Add extends Specs, Of extends Specs> {
   /** Under which the person's choice of columns is kept. */
   readonly name: string;
   readonly label: string;
@@ -107,7 +107,11 @@ interface PagesProps<Row> {
     readonly list?: AskedList;
     readonly changed?: ReadonlySet<string>;
   };
-  readonly columns: readonly Column<Row>[];
+  readonly columns: () => readonly Column<Row>[];
+  /** Adds to the list, above it. */
+  readonly add?: Act<Add>;
+  /** What is done with a row, in a column. */
+  readonly actOf?: (row: Row) => Act<Of> | false;
   /** Without it the id. */
   readonly keyOf?: (row: Row) => string;
   readonly empty: ReactNode;
@@ -118,30 +122,43 @@ interface PagesProps<Row> {
   readonly openKey?: string | null;
 }
 
-const Pages = <Row extends { readonly id: string }>({
+export const Listing = <
+  Row extends { readonly id: string },
+  Add extends Specs = NoFields,
+  Of extends Specs = NoFields,
+>({
   name,
   label,
-  asked,
+  asked: { error, rows, pageInfo, list, changed },
   columns,
+  add,
+  actOf,
   keyOf = ({ id }) => id,
   empty,
   tools,
   opens = false,
   ...rest
-}: PagesProps<Row>) => {
+}: ListingProps<Row, Add, Of>) => {
   const { search, set } = useAddress();
-  const { error, rows, pageInfo, list, changed } = asked;
-  const { shown, ...choice } = useColumns(name, columns);
-  if (!rows && error) return <Failure error={error} />;
+  const own = useMemo(columns, [columns, words.language]);
+  const cell = (row: Row): ReactNode => {
+    const act = actOf?.(row);
+    return act && actButton(act);
+  };
+  const all = actOf ? [...own, { name: words.columns.action, cell }] : own;
+  const { shown, ...choice } = useColumns(name, all);
   return (
     <>
+      {add && <AddBar {...add} />}
       {/* It has its place before the rows come, so that they do not move down. */}
-      <div className="part-head">
-        {tools}
-        <ColumnsButton {...choice} />
-        {list && <ExportButton {...list} />}
-      </div>
-      {!rows && <Skeleton />}
+      {(rows ?? !error) && (
+        <div className="part-head">
+          {tools}
+          <ColumnsButton {...choice} />
+          {list && <ExportButton {...list} />}
+        </div>
+      )}
+      {!rows && <Waiting error={error} />}
       {rows?.length === 0 && empty}
       {rows && rows.length > 0 && (
         <Table
@@ -158,35 +175,6 @@ const Pages = <Row extends { readonly id: string }>({
         />
       )}
       {pageInfo && <Pager info={pageInfo} />}
-    </>
-  );
-};
-
-/** The list; `add` adds to it, above it, and `actOf` is what is done with a row, in a column. */
-export const Listing = <
-  Row extends { readonly id: string },
-  Add extends Specs = NoFields,
-  Of extends Specs = NoFields,
->({
-  add,
-  actOf,
-  columns,
-  ...list
-}: Omit<PagesProps<Row>, 'columns'> & {
-  readonly columns: () => readonly Column<Row>[];
-  readonly add?: Act<Add>;
-  readonly actOf?: (row: Row) => Act<Of> | false;
-}) => {
-  const cell = (row: Row): ReactNode => {
-    const act = actOf?.(row);
-    return act && actButton(act);
-  };
-  const own = useMemo(columns, [columns, words.language]);
-  const all = actOf ? [...own, { name: words.columns.action, cell }] : own;
-  return (
-    <>
-      {add && <AddBar {...add} />}
-      <Pages {...list} columns={all} />
     </>
   );
 };

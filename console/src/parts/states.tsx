@@ -72,7 +72,7 @@ export const Empty = ({
 };
 
 /** Placeholder rows of the right height while the first page loads; the style delays them. */
-export const Skeleton = () => (
+const Skeleton = () => (
   <div className="skeleton" aria-busy="true" aria-label={words.acts.running} role="status">
     {Array.from({ length: 8 }, (_, index) => (
       <div key={index} />

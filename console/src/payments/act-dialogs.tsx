@@ -157,7 +157,6 @@ export const RefundDialog = ({ payment }: OfPayment) => {
       consequence={consequence}
       isReady={fits && hasReason(reason, amount, isProposed)}
       isPending={isPending}
-      isShown
       act={() => giveBack(reason.trim(), null)}
     >
       <AmountField {...field} currency={currency} />
@@ -179,7 +178,6 @@ export const CaptureDialog = ({ payment }: OfPayment) => {
       consequence={words.acts.captureText(money(amount, currency))}
       isReady={fits}
       isPending={isPending}
-      isShown
       act={() =>
         actOnce(keyed, (key) =>
           send(

@@ -100,7 +100,6 @@ export const PaymentActs = ({ payment }: OfPayment) => {
           consequence: isHeld
             ? acts.releaseText(money(amountCapturable, currency))
             : acts.cancelText,
-          isShown: true,
           act: () => send(graph.CancelPayment, { merchantId, id }, acts.done.cancel),
         })}
       <a className="button" href={payment.paymentUrl} target="_blank" rel="noreferrer">

@@ -144,7 +144,6 @@ const RefundForm = ({ payment, terms }: OfPayment & { readonly terms: Terms }) =
       consequence={consequence}
       isReady={fits && hasReason(reason, amount, isProposed) && (isWhole || isReady)}
       isPending={isPending}
-      isShown
       act={() => giveBack(reason.trim(), receipt)}
     >
       <p className="quiet">{own.returnedText}</p>
