@@ -40,13 +40,16 @@ const screen = openListeners<void>();
 /** Listens for what asks the queries of the screen anew. */
 export const listenReload = screen.listen;
 
+/** One function: a page that is hidden listens once, however often it missed something. */
+const giveScreen = (): void => screen.give();
+
 /**
  * Queries anew whatever is on the screen: an act may have changed any of it, or it was missed while
  * there was no connection. A hidden page does so when it is shown.
  */
 export const reloadScreen = (): void => {
-  if (document.visibilityState === 'visible') return screen.give();
-  return document.addEventListener('visibilitychange', () => screen.give(), { once: true });
+  if (document.visibilityState === 'visible') giveScreen();
+  else document.addEventListener('visibilitychange', giveScreen, { once: true });
 };
 
 /** Takes the socket's state: it counts as open until its first message. */
