@@ -235,9 +235,7 @@ describe('an endpoint', { skip: noChromium }, () => {
     await line.getByText('Disabled').waitFor();
     await act('Enable', /Saved\./);
     await line.getByText('Disabled').waitFor({ state: 'detached' });
-    // The dialog goes with its line.
-    await line.getByRole('button', { name: 'Delete', exact: true }).click();
-    await confirm(page, 'Delete');
+    await act('Delete', /Saved\./);
     await line.waitFor({ state: 'detached' });
   });
 });
