@@ -27,10 +27,9 @@ export const paymentJson = ({
 type WholePayment = graph.PaymentFieldsFragment & { readonly payment_url: string };
 
 /** The same with its page while it can be paid there; lists, events and webhooks leave it out. */
-export const wholePaymentJson = (payment: WholePayment) => ({
+export const wholePaymentJson = ({ payment_url, ...payment }: WholePayment) => ({
   ...paymentJson(payment),
-  payment_url:
-    payment.status === 'pending' || payment.status === 'processing' ? payment.payment_url : null,
+  payment_url: payment.status === 'pending' || payment.status === 'processing' ? payment_url : null,
 });
 
 /**
