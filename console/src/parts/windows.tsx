@@ -105,7 +105,7 @@ export const PopoverWindow = ({
 }) => (
   <Popover
     className="popover"
-    placement="bottom"
+    placement="bottom start"
     triggerRef={trigger}
     isOpen
     onOpenChange={(isOpen) => {
