@@ -30,7 +30,7 @@ describe('through a proxy that cuts connections before and after a request was r
 
   const nodes = [
     ...(node20 === null ? [] : [['Node 20', node20, 100] as const]),
-    ['this Node', process.execPath, size(100, 500)],
+    ['this Node', process.execPath, size(60, 500)],
   ] as const;
   for (const [name, node, count] of nodes)
     test(`${count} payments, refunds and payouts are ${count} of each, by ${name}`, async (t) => {
