@@ -210,10 +210,10 @@ const numberByShard =
  */
 const poll_ms = { shortest: 25, longest: 1_000 } as const;
 /**
- * The longest rest between batches that are not full. It is a millisecond for each event of the
- * batch before: a single event is numbered at once, and under load many share one transaction.
+ * The rest between batches that are not full: a single event is numbered at once, and under load
+ * many share one transaction.
  */
-const rest_max_ms = 5;
+const rest_ms = 5;
 /** So many batches may be in notification while the next is numbered. */
 const announcements_max = 4;
 /** How often the bus gets the position of the stream while nothing happens. */
@@ -359,7 +359,7 @@ const relayBatches = async (
   let wait_ms: number = poll_ms.shortest;
   let last = await newestNumber(client);
   let publishedAt_ms = -Infinity;
-  let restUntil_ms = -Infinity;
+  let numberedAt_ms = -Infinity;
   while (!stopping.aborted) {
     const batch = await numberBatch(client, numberSome);
     if (batch && batch.lanes.length > 0) deps.wake(batch.lanes);
@@ -367,7 +367,6 @@ const relayBatches = async (
       const { events, consumers } = batch ?? nothing;
       const behind = last;
       last = batch?.last ?? last;
-      restUntil_ms = performance.now() + Math.min(Number(last - behind), rest_max_ms);
       const stretch = { behind: String(behind), last: String(last), events };
       const announcement = announce(deps, stretch).finally(() =>
         announcements.delete(announcement),
@@ -378,10 +377,11 @@ const relayBatches = async (
       if (announcements.size === announcements_max) await Promise.race(announcements);
     }
     if (batch?.isFull) continue;
+    if (batch) numberedAt_ms = performance.now();
     wait_ms = batch ? poll_ms.shortest : Math.min(wait_ms * 2, poll_ms.longest);
     await wakeSignal.wait(wait_ms);
-    const rest_ms = restUntil_ms - performance.now();
-    if (rest_ms > 0) await sleep(rest_ms);
+    const rested_ms = performance.now() - numberedAt_ms;
+    if (rested_ms < rest_ms) await sleep(rest_ms - rested_ms);
   }
   // The lock outlives what it has sent.
   await Promise.all(announcements);
