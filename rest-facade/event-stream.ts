@@ -1,8 +1,8 @@
 /**
  * The live stream as server-sent events: GET /v1/public/events. A key has one stream, and the
- * newest wins; a stream resumes behind an id; a slow reader is cut off. It is the operation
- * `StreamEvents`, printed in the documented framing. The hosted page's own stream is written the
- * same way.
+ * newest wins; a stream resumes behind an id; a slow reader loses its oldest events. It is the
+ * operation `StreamEvents`, printed in the documented framing. The hosted page's own stream is
+ * written the same way.
  */
 import { randomUUID } from 'node:crypto';
 import { Readable } from 'node:stream';

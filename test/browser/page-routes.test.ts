@@ -4,6 +4,7 @@
  */
 import { after, before, describe, test } from 'node:test';
 import assert from 'node:assert/strict';
+import { EventSourceParserStream } from 'eventsource-parser/stream';
 import fastify from 'fastify';
 import { GraphQLError } from 'graphql';
 import { pino } from 'pino';
@@ -214,6 +215,21 @@ describe('the routes of the hosted page', () => {
     assert.equal(response.status, 200, await response.text());
     const { status, method, customer_card_mask: mask } = await recurrent.read();
     assert.deepEqual([status, method, mask], ['processing', 'recurrent', '**** **** **** 0004']);
+  });
+
+  test('its own stream begins with what the page does not show yet, and says what becomes of the payment', async () => {
+    const watched = await harness.create();
+    const { body } = await fetch(`${watched.url}/events?tag=other`);
+    assert(body);
+    const told: string[] = [];
+    for await (const { event, data } of body
+      .pipeThrough(new TextDecoderStream())
+      .pipeThrough(new EventSourceParserStream())) {
+      told.push(`${event} ${JSON.parse(data).status}`);
+      if (told.length === 1) await harness.cancel(watched);
+      else break;
+    }
+    assert.deepEqual(told, ['state pending', 'state cancelled']);
   });
 });
 

@@ -9,6 +9,7 @@ import {
 import { clientOf } from '../../subgraphs/platform/database/orm-connections.ts';
 import { openDatabase, type Database } from '../../subgraphs/platform/database/orm.ts';
 import { inTransaction } from '../../subgraphs/platform/database/statement.ts';
+import { refuse } from '../../subgraphs/rules/refusal.ts';
 import type { Bus, ListChange } from '../../subgraphs/platform/bus/bus.ts';
 import { entities } from '../../subgraphs/entities.ts';
 import { startTestDatabase, type TestDatabase } from '../support/database.ts';
@@ -76,6 +77,11 @@ test('what is rolled back is not passed on, not even by the next user of the cli
     async (client) => noteListChange(client, change),
     () => false,
   );
+  const refused = await inTransaction(database.pool, async (client) => {
+    noteListChange(client, change);
+    return refuse('not_found', 'there is none');
+  });
+  assert.equal(refused.code, 'not_found');
   await Promise.all([1, 2, 3, 4].map(() => inTransaction(database.pool, async () => {})));
   assert.deepEqual(await published(), []);
 });
