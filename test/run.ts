@@ -12,8 +12,10 @@ import {
   globSync,
   mkdtempSync,
   readFileSync,
+  readdirSync,
   rmSync,
   statSync,
+  statfsSync,
   writeFileSync,
 } from 'node:fs';
 import { availableParallelism, tmpdir } from 'node:os';
@@ -75,6 +77,35 @@ const alone = [
   'test/security/rotation',
   'test/start/',
 ];
+
+const memory = '/dev/shm';
+const scratchName = 'payments-tests-';
+// A whole run was seen to hold SEEN at once.
+const scratch_bytes = 6 * 1024 ** 3;
+const abandoned_ms = 24 * 60 * 60_000;
+
+/**
+ * Makes the folder for everything that the tests write, and names it in TMPDIR: in memory where
+ * there is plenty. A database is some 900 files, which cost up to ten times as much CPU on a disk: a
+ * fifth of a run. Gives what removes it; what a killed run has left is removed after a day.
+ */
+const makeScratch = (): (() => void) => {
+  const mounts = existsSync('/proc/mounts') ? readFileSync('/proc/mounts', 'utf8') : '';
+  // Programs are started from there.
+  const isMemory = /^tmpfs \/dev\/shm tmpfs (?!\S*noexec)/m.test(mounts);
+  const free = (): number => {
+    const { bavail, bsize } = statfsSync(memory);
+    return Math.min(bavail * bsize, process.availableMemory());
+  };
+  if (!isMemory || free() < scratch_bytes) return () => {};
+  for (const folder of readdirSync(memory).filter((name) => name.startsWith(scratchName))) {
+    const path = join(memory, folder);
+    if (Date.now() - statSync(path).mtimeMs > abandoned_ms) rmSync(path, { recursive: true });
+  }
+  const made = mkdtempSync(join(memory, scratchName));
+  process.env['TMPDIR'] = made;
+  return () => rmSync(made, { recursive: true, force: true });
+};
 
 const slashed = (file: string): string => relative(root, file).split(sep).join('/');
 
@@ -391,6 +422,11 @@ for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => 
 // keep us.
 process.once('disconnect', () => stopping.abort());
 // A second Ctrl-C: the database ends with this process.
-process.once('SIGQUIT', () => process.exit(130));
+process.once('SIGQUIT', () => {
+  process.once('exit', removeScratch);
+  process.exit(130);
+});
 process.channel?.unref();
+const removeScratch = makeScratch();
 process.exitCode = await main(process.argv.slice(2), stopping.signal);
+removeScratch();
