@@ -80,8 +80,8 @@ const alone = [
 
 const memory = '/dev/shm';
 const scratchName = 'payments-tests-';
-// A whole run was seen to hold SEEN at once.
-const scratch_bytes = 6 * 1024 ** 3;
+// A whole run was seen to hold 0.4 GB at once.
+const scratch_bytes = 2 * 1024 ** 3;
 const abandoned_ms = 24 * 60 * 60_000;
 
 /**
