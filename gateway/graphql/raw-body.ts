@@ -110,31 +110,8 @@ const fieldAt = (path: readonly (string | number)[]): string =>
     )
     .join('');
 
-const quote = 0x22;
-const backslash = 0x5c;
-
-/** Where the string that begins at `from` ends: the place of its closing quote. */
-const endOfString = (text: string, from: number): number => {
-  let end = text.indexOf('"', from + 1);
-  for (;;) {
-    let escapes = 0;
-    while (text.charCodeAt(end - 1 - escapes) === backslash) escapes += 1;
-    if (escapes % 2 === 0) return end;
-    end = text.indexOf('"', end + 1);
-  }
-};
-
-const isSpace = (code: number): boolean =>
-  code === 0x20 || code === 0x0a || code === 0x0d || code === 0x09;
-
-/** The place of the first character from `from` on that is no space. */
-const pastSpaces = (text: string, from: number): number => {
-  let at = from;
-  while (isSpace(text.charCodeAt(at))) at += 1;
-  return at;
-};
-
-const colon = 0x3a;
+/** The texts of a JSON text, each with the colon behind a name, its brackets and its commas. */
+const structure = /("[^"\\]*(?:\\.[^"\\]*)*")(\s*:)?|[{}[\],]/gs;
 
 /** An object or a list whose end has not been seen. */
 interface Open {
@@ -147,22 +124,18 @@ interface Open {
 /** The path to the first field of a valid JSON text that its object has already; null without one. */
 export const duplicateField = (text: string): readonly (string | number)[] | null => {
   const open: Open[] = [];
-  for (let at = 0; at < text.length; at += 1) {
-    const code = text.charCodeAt(at);
+  for (const [sign, written, colon] of text.matchAll(structure)) {
     const inside = open.at(-1);
-    if (code === quote) {
-      const end = endOfString(text, at);
-      if (inside?.names && text.charCodeAt(pastSpaces(text, end + 1)) === colon) {
-        const name = String(JSON.parse(text.slice(at, end + 1)));
-        inside.step = name;
-        if (inside.names.has(name)) return open.map(({ step }) => step);
-        inside.names.add(name);
-      }
-      at = end;
-    } else if (code === 0x7b) open.push({ names: new Set(), step: '' });
-    else if (code === 0x5b) open.push({ names: null, step: 0 });
-    else if (code === 0x7d || code === 0x5d) open.pop();
-    else if (code === 0x2c && typeof inside?.step === 'number') inside.step += 1;
+    if (sign === '{') open.push({ names: new Set(), step: '' });
+    else if (sign === '[') open.push({ names: null, step: 0 });
+    else if (sign === '}' || sign === ']') open.pop();
+    else if (sign === ',' && typeof inside?.step === 'number') inside.step += 1;
+    else if (written !== undefined && colon !== undefined && inside?.names) {
+      const name = String(JSON.parse(written));
+      inside.step = name;
+      if (inside.names.has(name)) return open.map(({ step }) => step);
+      inside.names.add(name);
+    }
   }
   return null;
 };
