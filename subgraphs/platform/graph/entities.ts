@@ -12,7 +12,7 @@ import {
 } from 'graphql';
 import type { Mode } from '../../rules/mode.ts';
 import type { Principal } from '../access/principal.ts';
-import type { SubgraphContext } from './subgraph.ts';
+import { perCall, type SubgraphContext } from './subgraph.ts';
 
 /** Names one entity. For a merchant `merchantId` is the `id`. */
 export interface EntityReference {
@@ -127,11 +127,9 @@ const hasResolvableKey = (type: ObjectTypeDefinitionNode): boolean =>
     return true;
   });
 
-type Loaded = object | Error | null;
-
 /**
- * Adds the `_entities` resolver to the schema. Throws when loaders and resolvable types do not
- * match one to one.
+ * Adds the `_entities` resolver to the schema. What fails is an Error in its place; nothing is
+ * rejected. Throws when loaders and resolvable types do not match one to one.
  */
 export const resolveEntities = (
   schema: GraphQLSchema,
@@ -153,83 +151,44 @@ export const resolveEntities = (
   const typeNames = new WeakMap<object, string>();
   // Rows are not marked themselves: they may be entities of the ORM.
   union.resolveType = (row: object) => typeNames.get(row);
+  const rowsOf = new Map(
+    Object.entries(loaders).map(([name, load]) => [name, perCall(load, nameOfReference)]),
+  );
+  const load = async (representation: unknown, context: SubgraphContext) => {
+    const { typeName, reference } = readRepresentation(representation);
+    // Another merchant's object looks like one that does not exist.
+    if (!mayReadMerchant(context.principal, reference.merchantId)) return null;
+    const rows = rowsOf.get(typeName);
+    if (!rows) throw wrongInput(`${typeName} is not an entity of this subgraph`);
+    const row = await rows(context).load(reference);
+    if (row) typeNames.set(row, typeName);
+    return row;
+  };
   field.resolve = (
     _source,
-    args: { representations: readonly unknown[] },
+    { representations }: { representations: readonly unknown[] },
     context: SubgraphContext,
-  ) => loadAll(args.representations, context, loaders, typeNames);
+  ) =>
+    Promise.all(
+      representations.map((one) =>
+        load(one, context).catch((thrown: unknown) =>
+          thrown instanceof Error ? thrown : new Error(String(thrown)),
+        ),
+      ),
+    );
 };
 
-/**
- * Loads the representations, one call of a loader per type. What fails is an Error in its place;
- * nothing is rejected.
- */
-const loadAll = async (
-  representations: readonly unknown[],
-  context: SubgraphContext,
-  loaders: EntityLoaders,
-  typeNames: WeakMap<object, string>,
-): Promise<readonly Loaded[]> => {
-  const read = representations.map((one) => readRepresentation(one));
-  const answer: Loaded[] = read.map((one) => (one instanceof Error ? one : null));
-  const own = read.flatMap((one, place) =>
-    // Another merchant's object looks like one that does not exist.
-    one instanceof Error || !mayReadMerchant(context.principal, one.reference.merchantId)
-      ? []
-      : [{ ...one, place }],
-  );
-  const loadType = async (typeName: string, ofType: typeof own): Promise<void> => {
-    const same = Map.groupBy(ofType, ({ reference }) => JSON.stringify(reference));
-    const distinct = [...same.values()];
-    const references = distinct.flatMap(([first]) => first?.reference ?? []);
-    const rows = await loadBatch(typeName, references, context, loaders);
-    for (const [index, places] of distinct.entries()) {
-      const row = rows[index] ?? null;
-      if (row !== null && !(row instanceof Error)) typeNames.set(row, typeName);
-      for (const { place } of places) answer[place] = row;
-    }
-  };
-  const byType = Map.groupBy(own, ({ typeName }) => typeName);
-  await Promise.all(Array.from(byType, ([typeName, ofType]) => loadType(typeName, ofType)));
-  return answer;
-};
+const wrongInput = (message: string): GraphQLError =>
+  new GraphQLError(message, { extensions: { code: 'BAD_USER_INPUT' } });
 
 const readRepresentation = (
   value: unknown,
-): { typeName: string; reference: EntityReference } | GraphQLError => {
+): { readonly typeName: string; readonly reference: EntityReference } => {
   const fields = new Map<string, unknown>(Object.entries(value ?? {}));
   const typeName = fields.get('__typename');
   const id = fields.get('id');
   const merchantId = typeName === 'Merchant' ? id : fields.get('merchantId');
   if (typeof typeName === 'string' && typeof id === 'string' && typeof merchantId === 'string')
     return { typeName, reference: { merchantId, id } };
-  return new GraphQLError('a representation names its type, its merchant and its id', {
-    extensions: { code: 'BAD_USER_INPUT' },
-  });
-};
-
-const loadBatch = async (
-  typeName: string,
-  references: readonly EntityReference[],
-  context: SubgraphContext,
-  loaders: EntityLoaders,
-): Promise<readonly Loaded[]> => {
-  const loader = loaders[typeName];
-  if (!loader) {
-    const error = new GraphQLError(`${typeName} is not an entity of this subgraph`, {
-      extensions: { code: 'BAD_USER_INPUT' },
-    });
-    return references.map(() => error);
-  }
-  try {
-    const rows = await loader(references, context);
-    if (rows.length !== references.length)
-      throw new Error(
-        `the loader of ${typeName} gave ${rows.length} rows for ${references.length} references`,
-      );
-    return rows;
-  } catch (thrown) {
-    const error = thrown instanceof Error ? thrown : new Error(String(thrown));
-    return references.map(() => error);
-  }
+  throw wrongInput('a representation names its type, its merchant and its id');
 };
