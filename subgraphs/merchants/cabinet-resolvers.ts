@@ -12,7 +12,7 @@ import type { Shop } from '../platform/database/entities.ts';
 import { merchantOrNone } from '../rules/ids.ts';
 import type { RowKey } from '../platform/database/batch-calls.ts';
 import type { Bus } from '../platform/bus/bus.ts';
-import { mayReadMerchant } from '../platform/graph/entities.ts';
+import { mayReadMerchant, nameOfReference } from '../platform/graph/entities.ts';
 import { perCall } from '../platform/graph/subgraph.ts';
 import { anyMerchantOf, asType, byVerb, orThrow } from '../platform/access/access.ts';
 import { findNames, listAuditEntries } from './audit.ts';
@@ -125,7 +125,7 @@ export const cabinetFields = ({ database }: Pick<CabinetDeps, 'database'>) => {
   );
   const nameOf = perCall<RowKey, string | null, string>(
     (things) => findNames(database.pool, things),
-    ({ merchantId, id }) => `${merchantId}/${id}`,
+    nameOfReference,
   );
   return {
     Shop: {

@@ -10,7 +10,7 @@ import {
   type Merchant,
 } from '../platform/database/entities.ts';
 import { columns, propertyNames, run, type Statement } from '../platform/database/statement.ts';
-import type { EntityReference, OfShop } from '../platform/graph/entities.ts';
+import { nameOfReference, type EntityReference, type OfShop } from '../platform/graph/entities.ts';
 import { rateLimitOf, type StoredRateLimit } from './rules/merchant.ts';
 import {
   WebhookDeliveryEntity,
@@ -69,8 +69,6 @@ export const findPaymentPlaces = loadByKey<PaymentPlace>(
   'payment.places',
 );
 
-const nameOf = ({ merchantId, id }: EntityReference): string => `${merchantId}/${id}`.toLowerCase();
-
 /** The webhook deliveries of each payment or payout, or of each event, oldest first. */
 const deliveriesBy =
   (property: 'subjectId' | 'eventId') =>
@@ -84,9 +82,9 @@ const deliveriesBy =
       { ...readOnly, orderBy: { createdAt: 'asc', id: 'asc' } },
     );
     const byThing = Map.groupBy(rows, (row) =>
-      nameOf({ merchantId: row.merchantId, id: row[property] }),
+      nameOfReference({ merchantId: row.merchantId, id: row[property] }),
     );
-    return things.map((thing) => byThing.get(nameOf(thing)) ?? []);
+    return things.map((thing) => byThing.get(nameOfReference(thing)) ?? []);
   };
 
 export const findDeliveries = deliveriesBy('subjectId');

@@ -10,6 +10,7 @@ import { readBalances, type ShopBalanceRow } from '../../ledger/balance.ts';
 import type { LedgerType } from '../../rules/postings.ts';
 import { isUuid } from '../../rules/ids.ts';
 import { merchantOf, orThrow, refusal } from '../../platform/access/access.ts';
+import { nameOfReference } from '../../platform/graph/entities.ts';
 import { perCall } from '../../platform/graph/subgraph.ts';
 import type { LedgerRow } from '../rows.ts';
 import { pageOfLedger } from './read-ledger.ts';
@@ -199,7 +200,7 @@ export const balanceQueries = ({ database: { pool } }: OnDatabase<'pool'>) =>
 export const ledgerEntryFields = ({ database: { pool } }: OnDatabase<'pool'>) => {
   const balancesOf = perCall<LedgerRow, BalanceAfter | null, string>(
     (movements) => balancesAfter(pool, movements),
-    ({ merchantId, id }) => `${merchantId}/${id}`,
+    nameOfReference,
   );
   return {
     shopBalance: async (entry, _, context) =>

@@ -8,6 +8,7 @@ import { LRUCache } from 'lru-cache';
 import pg from 'pg';
 import { isUuid } from '../../rules/ids.ts';
 import { isInLane } from '../access/lane.ts';
+import { nameOfReference } from '../graph/entities.ts';
 import { isDatabaseLost } from '../tracing/error-code.ts';
 import { openBuffer, type Buffer, spanned } from '../tracing/telemetry.ts';
 import { runByMerchant } from './sql-file.ts';
@@ -181,8 +182,6 @@ export interface RowKey {
 
 const idsOf = (keys: readonly RowKey[]): readonly unknown[] => [keys.map(({ id }) => id)];
 
-const nameOf = ({ merchantId, id }: RowKey): string => `${merchantId}/${id}`.toLowerCase();
-
 /**
  * Reads by a statement whose `$1` is the merchant and `$2` the ids: in the order of the keys, null
  * where there is none.
@@ -192,8 +191,8 @@ export const readByKey =
   async (runner: Runner, keys: readonly RowKey[]): Promise<(Found | null)[]> => {
     const sane = keys.filter(({ merchantId, id }) => isUuid(merchantId) && isUuid(id));
     const rows = await runByMerchant<Found, RowKey>(runner, load, sane, idsOf);
-    const found = new Map(rows.map((row) => [nameOf(row), row]));
-    return keys.map((key) => found.get(nameOf(key)) ?? null);
+    const found = new Map(rows.map((row) => [nameOfReference(row), row]));
+    return keys.map((key) => found.get(nameOfReference(key)) ?? null);
   };
 
 /**

@@ -20,9 +20,9 @@ export interface EntityReference {
   readonly id: string;
 }
 
-/** A name that equal references share. */
+/** A name that equal references share, however their ids are written. */
 export const nameOfReference = ({ merchantId, id }: EntityReference): string =>
-  `${merchantId} ${id}`;
+  `${merchantId} ${id}`.toLowerCase();
 
 /**
  * Loads entities of one type: for each reference its row, or null when there is none, in the order
