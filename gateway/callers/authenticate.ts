@@ -5,10 +5,11 @@
  */
 import { hash, timingSafeEqual } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
+import { setTimeout as delay } from 'node:timers/promises';
 import { LRUCache } from 'lru-cache';
 import type { Bus } from '../../subgraphs/platform/bus/bus.ts';
 import { refuse, type Refusal, isRefusal } from '../../subgraphs/rules/refusal.ts';
-import type { Logger } from '../../subgraphs/platform/tracing/telemetry.ts';
+import { openBuffer, type Logger } from '../../subgraphs/platform/tracing/telemetry.ts';
 import {
   scopes,
   type KeyPrincipal,
@@ -134,12 +135,13 @@ const atTime = (time_ms: number, reached: () => void): (() => void) => {
 };
 
 /*
- * Records when keys were last used: collected in memory, reported to the merchants subgraph every
- * few seconds, and at most once a minute for each key.
+ * Records when keys were last used: reported to the merchants subgraph about once a second, and at
+ * most once a minute for each key.
  */
 
 export const keyUseInterval_ms = 60_000;
-export const keyUseFlush_ms = 5_000;
+/** Keys of one report. */
+const reportedKeys_max = 1_000;
 /** How long a closing process waits for its last report. */
 const keyUseClose_ms = 1_000;
 const rememberedKeys_max = 10_000;
@@ -159,35 +161,27 @@ interface KeyUseDeps {
 /** Opens the recorder. After a failed report, a key is reported with its next use. */
 export const openKeyUse = ({ report, log, now_ms }: KeyUseDeps) => {
   const reportedAt_ms = new LRUCache<string, number>({ max: rememberedKeys_max });
-  const pending = new Map<string, UsedKey>();
-  const flush = async (): Promise<void> => {
-    if (pending.size === 0) return;
-    const used = [...pending.values()];
-    pending.clear();
-    try {
-      await report(used);
-    } catch (error) {
-      for (const { keyId } of used) reportedAt_ms.delete(keyId);
-      log.warn({ err: error, keys: used.length }, 'could not store when keys were last used');
-    }
-  };
-  const timer = setInterval(() => void flush(), keyUseFlush_ms).unref();
+  const uses = openBuffer<UsedKey>({
+    batch_max: reportedKeys_max,
+    write: (used) =>
+      report(used).catch((error: unknown) => {
+        for (const { keyId } of used) reportedAt_ms.delete(keyId);
+        throw error;
+      }),
+    drop: (keys, error) =>
+      log.warn({ err: error, keys }, 'could not store when keys were last used'),
+  });
   return {
     /** Records a request that was admitted with this key. Costs the request next to nothing. */
     record: ({ merchantId, keyId }: UsedKey): void => {
       const last_ms = reportedAt_ms.get(keyId);
       if (last_ms !== undefined && now_ms() - last_ms < keyUseInterval_ms) return;
       reportedAt_ms.set(keyId, now_ms());
-      pending.set(keyId, { merchantId, keyId });
+      uses.add({ merchantId, keyId });
     },
     /** Reports what is still pending. Never rejects. */
-    close: async (): Promise<void> => {
-      clearInterval(timer);
-      const { promise: late, resolve } = Promise.withResolvers<void>();
-      const timeout = setTimeout(resolve, keyUseClose_ms);
-      await Promise.race([flush(), late]);
-      clearTimeout(timeout);
-    },
+    close: (): Promise<void> =>
+      Promise.race([uses.close(), delay(keyUseClose_ms, undefined, { ref: false })]),
   };
 };
 

@@ -1,11 +1,9 @@
 import { test, type TestContext } from 'node:test';
 import assert from 'node:assert/strict';
-import {
-  keyUseFlush_ms,
-  keyUseInterval_ms,
-  openKeyUse,
-  type UsedKey,
-} from '../../gateway/callers/authenticate.ts';
+import { keyUseInterval_ms, openKeyUse, type UsedKey } from '../../gateway/callers/authenticate.ts';
+
+/** Uses gather for so long. */
+const gathered_ms = 1_000;
 
 /** Uses of keys on a clock of the test's own; `reports` has one line for each report. */
 const open = (t: TestContext) => {
@@ -21,9 +19,9 @@ const open = (t: TestContext) => {
   const log = { warn: (fields: unknown) => void warnings.push(fields) };
   const keyUse = openKeyUse({ report, log, now_ms: () => clock.ms });
   const pass = async (ms: number): Promise<void> => {
-    for (let left = ms; left > 0; left -= keyUseFlush_ms) {
-      clock.ms += Math.min(left, keyUseFlush_ms);
-      t.mock.timers.tick(Math.min(left, keyUseFlush_ms));
+    for (let left = ms; left > 0; left -= gathered_ms) {
+      clock.ms += Math.min(left, gathered_ms);
+      t.mock.timers.tick(Math.min(left, gathered_ms));
       await new Promise((resolve) => setImmediate(resolve));
     }
   };
@@ -52,10 +50,10 @@ test('what could not be reported is reported with the key’s next use', async (
   const { use, pass, reports, warnings, receiver } = open(t);
   receiver.available = false;
   use('a');
-  await pass(keyUseFlush_ms);
+  await pass(gathered_ms);
   receiver.available = true;
   use('a');
-  await pass(keyUseFlush_ms);
+  await pass(gathered_ms);
   assert.deepEqual([reports, warnings.length], [['a'], 1]);
 });
 
