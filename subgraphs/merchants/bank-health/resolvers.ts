@@ -84,8 +84,10 @@ const sumOf = (numbers: readonly number[]): number =>
 
 const nothing: Measured = { measured: 0, p50Ms: null, p95Ms: null };
 
-const together = (of: readonly [Interval, ...Interval[]], measured: Measured): BankHealthRow => {
-  const [{ connector, mode, operation, method }] = of;
+const together = (of: readonly Interval[], measured: Measured): BankHealthRow | [] => {
+  const [first] = of;
+  if (!first) return [];
+  const { connector, mode, operation, method } = first;
   const calls = sumOf(of.map((one) => one.calls));
   const failures = sumOf(of.map((one) => one.failures));
   return {
@@ -115,13 +117,8 @@ const readHealth = async (
     run<Key & Measured>(pool, durations, [from]),
   ]);
   const measured = new Map(took.map((one) => [nameOf(one), one]));
-  const rows = new Map<string, [Interval, ...Interval[]]>();
-  for (const one of found) {
-    const row = rows.get(nameOf(one));
-    if (row) row.push(one);
-    else rows.set(nameOf(one), [one]);
-  }
-  return [...rows].map(([name, row]) => together(row, measured.get(name) ?? nothing));
+  const rows = Map.groupBy(found, nameOf);
+  return [...rows].flatMap(([name, row]) => together(row, measured.get(name) ?? nothing));
 };
 
 /** Breaker states, as last reported by each process that has called a bank since the moment. */

@@ -208,13 +208,9 @@ const startsBehind = function* (
   first: Temporal.ZonedDateTime,
   unit: TotalsInterval,
 ): Generator<Temporal.Instant> {
-  const beginning = beginningOf(first, unit);
-  // Hours are equally long in every zone: those after the first need no calendar.
-  if (unit === 'hour')
-    for (let at_ms = beginning.epochMilliseconds + hour_ms; ; at_ms += hour_ms)
-      yield Temporal.Instant.fromEpochMilliseconds(at_ms);
-  const next = (at: Temporal.ZonedDateTime) => at.add(lengths[unit]).startOfDay();
-  for (let at = next(beginning); ; at = next(at)) yield at.toInstant();
+  const next = (at: Temporal.ZonedDateTime) =>
+    unit === 'hour' ? at.add({ hours: 1 }) : at.add(lengths[unit]).startOfDay();
+  for (let at = next(beginningOf(first, unit)); ; at = next(at)) yield at.toInstant();
 };
 
 /**
