@@ -25,7 +25,6 @@ import { type Answer, postWebhook } from './post-webhook.ts';
 import {
   afterAttempt,
   type AfterAttempt,
-  type Attempted,
   webhookDeadline_ms,
   webhookLeaseMargin_ms,
 } from './rules.ts';
@@ -142,7 +141,7 @@ const attempt = async (
     else span?.note({ 'http.response.status_code': answer.status });
     const endedAt = await momentOf(deps, delivery);
     const next = afterAttempt(
-      attemptedOf(delivery, answer),
+      delivery.message ? answer.status : 'pointless',
       delivery.attempts - delivery.attemptsBefore + 1,
       endedAt,
       Math.random(),
@@ -190,11 +189,6 @@ const send = async (
   if (!headers) return unsent('not sent: the secret cannot be read', 'secret_unreadable');
   const { deadline_ms } = deps.limits;
   return postWebhook(deps.targets, { url, headers, body: message.body, deadline_ms });
-};
-
-const attemptedOf = ({ message }: ClaimedDelivery, { status }: Answer): Attempted => {
-  if (!message) return { kind: 'pointless' };
-  return status === null ? { kind: 'no_answer' } : { kind: 'answered', status };
 };
 
 /** The headers; null when a secret cannot be read. */

@@ -132,36 +132,28 @@ export const shownSecret = (secret: string): ShownSecret => ({
   standardSecret: `whsec_${Buffer.from(secret, 'utf8').toString('base64')}`,
 });
 
-/** The result of an attempt. */
-export type Attempted =
-  | { readonly kind: 'answered'; readonly status: number }
-  | { readonly kind: 'no_answer' }
-  /** It could not be sent and never will be: its endpoint is disabled or gone. */
-  | { readonly kind: 'pointless' };
-
 /** The delivery after an attempt. */
 export type AfterAttempt =
   | { readonly status: 'delivered' }
   | { readonly status: 'pending'; readonly nextAttemptAt: Temporal.Instant }
   | { readonly status: 'failed' };
 
-const isSuccess = (attempted: Attempted): boolean =>
-  attempted.kind === 'answered' && attempted.status >= 200 && attempted.status <= 299;
-
 /**
- * Decides what follows an attempt that ended at `now`. `attempts` includes it, counted since the
+ * Decides what follows an attempt that ended at `now`. `status` is that of the answer, null without
+ * one; `pointless`: it could not be sent and never will be, since its endpoint is disabled or gone.
+ * `attempts` includes it, counted since the
  * delivery was created or resent; `chance` (0 to 1) chooses the jitter. Success is any 2xx.
  * Redirects are not followed, so they are failures.
  */
 export const afterAttempt = (
-  attempted: Attempted,
+  status: number | 'pointless' | null,
   attempts: number,
   now: Temporal.Instant,
   chance: number,
 ): AfterAttempt => {
-  if (isSuccess(attempted)) return { status: 'delivered' };
+  if (typeof status === 'number' && status >= 200 && status <= 299) return { status: 'delivered' };
   const delay_ms = webhookRetryDelays_ms[attempts - 1];
-  if (attempted.kind === 'pointless' || delay_ms === undefined) return { status: 'failed' };
+  if (status === 'pointless' || delay_ms === undefined) return { status: 'failed' };
   const wait_ms = Math.round(delay_ms * (1 + webhookRetryJitter_share * chance));
   return { status: 'pending', nextAttemptAt: now.add({ milliseconds: wait_ms }) };
 };
