@@ -12,16 +12,9 @@
  */
 import { randomBytes } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
+import type { InferEntity } from '@mikro-orm/core';
 import type { Secrets } from '../config/config.ts';
-import {
-  allKeys,
-  currentKey,
-  type Keys,
-  keyIdOf,
-  seal,
-  sealedWith,
-  unseal,
-} from '../access/keys.ts';
+import { allKeys, currentKey, keyIdOf, seal, sealedWith, unseal } from '../access/keys.ts';
 import type { ServiceKeys } from '../access/principal.ts';
 import { outsideOfLane } from '../access/lane.ts';
 import type { Logger } from '../tracing/telemetry.ts';
@@ -36,19 +29,6 @@ export interface CustomerVault {
   open(sealed: string): Promise<string>;
 }
 
-export interface KeptKeys {
-  /** Of all generations. The list grows until `ready`. */
-  readonly fingerprint: Keys;
-  /** What processes that work on the record sign with when they speak for themselves. */
-  readonly service: ServiceKeys;
-  /** Seals what receipts say of buyers. */
-  readonly customers: CustomerVault;
-  /** Whether every key has been read. */
-  ready(): boolean;
-  /** Stops trying to read them. */
-  close(): void;
-}
-
 interface KeptKeysDeps {
   readonly database: Pick<Database, 'fork'>;
   readonly secrets: Pick<Secrets, 'vault' | 'fingerprint'>;
@@ -61,14 +41,10 @@ const retry_ms = 500;
 /** An unknown generation is looked up again after this: it may have been added since. */
 const lookAgain_ms = 1_000;
 
-interface Row {
-  readonly purpose: string;
-  readonly generation: string;
-  readonly sealed: string;
-}
-
-class ReadKeys implements KeptKeys {
+export class KeptKeys {
+  /** Of all generations. The list grows until `ready`. */
   readonly fingerprint: [Buffer, ...Buffer[]];
+  /** What processes that work on the record sign with when they speak for themselves. */
   readonly service: ServiceKeys = {
     own: async () => {
       const key = await this.service.find(this.#generation);
@@ -85,6 +61,7 @@ class ReadKeys implements KeptKeys {
       return this.#services.get(generation) ?? null;
     },
   };
+  /** Seals what receipts say of buyers. */
   readonly customers: CustomerVault = {
     seal: (text) => {
       if (!this.#customer) throw new Error('the kept keys have not been read yet');
@@ -117,10 +94,12 @@ class ReadKeys implements KeptKeys {
     this.#known = new Set(allKeys(deps.secrets.vault).map(keyIdOf));
   }
 
+  /** Whether every key has been read. */
   ready(): boolean {
     return this.#isRead;
   }
 
+  /** Stops trying to read them. */
   close(): void {
     this.#stopping.abort();
   }
@@ -158,7 +137,7 @@ class ReadKeys implements KeptKeys {
     this.#isRead = true;
   }
 
-  #add({ purpose, generation, sealed }: Row): void {
+  #add({ purpose, generation, sealed }: InferEntity<typeof KeptKeyEntity>): void {
     const { secrets, log } = this.#deps;
     // The service's key of another generation is useless without that generation's secret key.
     if (purpose === 'service' && !this.#known.has(generation)) return;
@@ -194,7 +173,7 @@ class ReadKeys implements KeptKeys {
  * `ready` resolves when the database has answered.
  */
 export const openKeptKeys = async (deps: KeptKeysDeps): Promise<KeptKeys> => {
-  const keys = new ReadKeys(deps);
+  const keys = new KeptKeys(deps);
   await keys.begin();
   return keys;
 };
