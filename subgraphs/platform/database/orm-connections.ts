@@ -5,12 +5,12 @@
  */
 import {
   PostgresAdapter,
+  PostgresDriver,
   PostgresIntrospector,
   PostgresQueryCompiler,
   type CompiledQuery,
   type DatabaseConnection,
   type Dialect,
-  type Driver,
   type Kysely,
   type QueryResult,
   Transaction,
@@ -115,28 +115,28 @@ class PoolConnection implements DatabaseConnection {
   }
 }
 
-class PoolDriver implements Driver {
+/** A transaction within another one is a savepoint, as in the driver of the package. */
+class PoolDriver extends PostgresDriver {
   readonly #pool: pg.Pool;
 
   constructor(pool: pg.Pool) {
+    super({ pool });
     this.#pool = pool;
   }
 
-  async init(): Promise<void> {}
-
-  async acquireConnection(): Promise<DatabaseConnection> {
+  override async acquireConnection(): Promise<DatabaseConnection> {
     return new PoolConnection(this.#pool);
   }
 
-  async beginTransaction(connection: DatabaseConnection): Promise<void> {
+  override async beginTransaction(connection: DatabaseConnection): Promise<void> {
     await clientIn(connection).begin();
   }
 
-  async commitTransaction(connection: DatabaseConnection): Promise<void> {
+  override async commitTransaction(connection: DatabaseConnection): Promise<void> {
     await sendCommand(clientIn(connection).client, 'commit');
   }
 
-  async rollbackTransaction(connection: DatabaseConnection): Promise<void> {
+  override async rollbackTransaction(connection: DatabaseConnection): Promise<void> {
     const held = clientIn(connection);
     try {
       await sendCommand(held.client, 'rollback');
@@ -147,25 +147,12 @@ class PoolDriver implements Driver {
     }
   }
 
-  // A transaction within another one.
-  async savepoint(connection: DatabaseConnection, name: string): Promise<void> {
-    await clientIn(connection).client.query(`savepoint ${pg.escapeIdentifier(name)}`);
-  }
-
-  async rollbackToSavepoint(connection: DatabaseConnection, name: string): Promise<void> {
-    await clientIn(connection).client.query(`rollback to ${pg.escapeIdentifier(name)}`);
-  }
-
-  async releaseSavepoint(connection: DatabaseConnection, name: string): Promise<void> {
-    await clientIn(connection).client.query(`release ${pg.escapeIdentifier(name)}`);
-  }
-
-  async releaseConnection(connection: DatabaseConnection): Promise<void> {
+  override async releaseConnection(connection: DatabaseConnection): Promise<void> {
     clientIn(connection).release();
   }
 
   /** The opener of the pool closes it. */
-  async destroy(): Promise<void> {}
+  override async destroy(): Promise<void> {}
 }
 
 const clientIn = (connection: DatabaseConnection): PoolConnection => {
