@@ -1,6 +1,5 @@
 /** Reading the merchants subgraph's rows: by reference, by key digest, by payment. */
 import type { EntityManager } from '@mikro-orm/postgresql';
-import type pg from 'pg';
 import type { ApiKeyHolder } from '../../schema/generated/merchants.ts';
 import { batched, loadByKey } from '../platform/database/batch-calls.ts';
 import {
@@ -105,8 +104,11 @@ const holders: Statement = {
 
 type FoundHolder = Omit<ApiKeyHolder, 'rateLimit'> & StoredRateLimit & { readonly digest: string };
 
-// Whose a key is says this lookup alone: those of all callers share a statement.
-const findGathered = batched<string, ApiKeyHolder | null>({
+/**
+ * The merchant and shop of the key with this digest; null when it is unknown, revoked or not
+ * approved. Whose a key is says this lookup alone: those of all callers share a statement.
+ */
+export const findKeyHolder = batched<string, ApiKeyHolder | null>({
   name: holders.name,
   callerOf: () => 'everybody',
   run: async (pool, digests) => {
@@ -115,10 +117,3 @@ const findGathered = batched<string, ApiKeyHolder | null>({
     return digests.map((digest) => found.get(digest) ?? null);
   },
 });
-
-/**
- * The merchant and shop of the key with this digest; null when it is unknown, revoked or not
- * approved.
- */
-export const findKeyHolder = (pool: pg.Pool, digest: string): Promise<ApiKeyHolder | null> =>
-  findGathered(pool, digest);

@@ -3,7 +3,7 @@
  * claimed and stores the results.
  */
 import type { Dispatcher } from 'undici';
-import { isPassing } from '../../platform/alerts/dead-letters.ts';
+import { isPassing, putDeadLetter } from '../../platform/alerts/dead-letters.ts';
 import { shownTo } from '../../platform/clock/test-clocks.ts';
 import { inTraceOf } from '../../platform/database/subject-trace.ts';
 import {
@@ -13,7 +13,7 @@ import {
   type Span,
 } from '../../platform/tracing/telemetry.ts';
 import {
-  putDeadDelivery,
+  task,
   type ClaimedDelivery,
   type ClaimDeps,
   type DeliveryLimits,
@@ -162,9 +162,10 @@ const attempt = async (
       );
   } catch (error) {
     log.error({ ...about, err: error }, 'could not store the result of a webhook');
+    // Otherwise it would be sent again at the end of its lease.
     if (!isPassing(error))
-      await putDeadDelivery(deps.pool, delivery, error).catch((further: unknown) =>
-        log.error({ ...about, err: further }, 'nor set aside'),
+      await putDeadLetter(deps.pool, task, { merchantId, subjectId: deliveryId }, error).catch(
+        (further: unknown) => log.error({ ...about, err: further }, 'nor set aside'),
       );
   }
 };

@@ -14,7 +14,6 @@ import type pg from 'pg';
 import {
   isNoDeadLetter,
   notDeadLetter,
-  putDeadLetter,
   workBatch,
   type Subject,
 } from '../../platform/alerts/dead-letters.ts';
@@ -225,16 +224,6 @@ export const claimDeliveries = async (
   });
   return result.map(withMessage);
 };
-
-/**
- * Delays a delivery whose result could not be stored; otherwise it would be sent again at the end
- * of its lease.
- */
-export const putDeadDelivery = (
-  pool: pg.Pool,
-  { merchantId, id }: Pick<ClaimedDelivery, 'merchantId' | 'id'>,
-  error: unknown,
-): Promise<void> => putDeadLetter(pool, task, { merchantId, subjectId: id }, error);
 
 const dueLanes: Statement = {
   name: 'webhook.due_lanes',
