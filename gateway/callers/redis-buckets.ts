@@ -9,6 +9,7 @@ import { Counter } from 'prom-client';
 import * as v from 'valibot';
 import { connectRedis } from '../../subgraphs/platform/bus/connect-redis.ts';
 import { readAs } from '../../subgraphs/platform/bus/process-messages.ts';
+import { watchOutage } from '../../subgraphs/platform/tracing/outage.ts';
 import { type Logger, metrics } from '../../subgraphs/platform/tracing/telemetry.ts';
 import type { AddressOf } from '../../subgraphs/platform/access/caller-address.ts';
 import {
@@ -28,8 +29,6 @@ const reconnect_min_ms = 50;
 const reconnect_max_ms = 1_000;
 /** A connection that is silent for this long while an answer is due is replaced. */
 const socketTimeout_ms = 2_000;
-/** An outage is over after this long without a failure. */
-const recovery_ms = 1_000;
 
 /** The same arithmetic as in memory. The key lives until the bucket is full. */
 const script = `
@@ -147,46 +146,27 @@ const withTimeout = <Answer>(answer: Promise<Answer>, wait_ms: number): Promise<
     answer.then(resolve, reject).finally(() => clearTimeout(timer));
   });
 
-/**
- * Tracks whether the store may be called. One line is logged when it is lost and one when it is
- * back; while it is lost, one call after each pause may probe it.
- */
+/** Tracks whether the store may be called: while it is lost, one call after each pause may probe it. */
 const watchStore = (log: Logger) => {
-  let pausing = false;
-  let retryAt_ms = 0;
-  let lastFailureAt_ms = 0;
-  let lostAt_ms: number | null = null;
-  let silent = false;
+  const outage = watchOutage('store of the rate limiter, without which nothing is limited,', log);
+  let retryAt_ms: number | null = null;
   return {
     mayCall: (): boolean => {
-      if (!pausing) return true;
+      if (retryAt_ms === null) return true;
       const now = performance.now();
       if (now < retryAt_ms) return false;
       retryAt_ms = now + retryPause_ms;
       return true;
     },
     answered: (): void => {
-      pausing = false;
-      if (lostAt_ms === null || performance.now() - lastFailureAt_ms < recovery_ms) return;
-      log.info(
-        { lost_ms: Math.round(lastFailureAt_ms - lostAt_ms) },
-        'the rate limiter store is available again',
-      );
-      lostAt_ms = null;
+      retryAt_ms = null;
+      outage.ended();
     },
     lost: (error: unknown): void => {
-      if (silent) return;
-      pausing = true;
-      lastFailureAt_ms = performance.now();
-      retryAt_ms = lastFailureAt_ms + retryPause_ms;
-      if (lostAt_ms !== null) return;
-      lostAt_ms = lastFailureAt_ms;
-      log.error(
-        { err: error },
-        'the rate limiter store is unavailable; requests are not limited until it returns',
-      );
+      retryAt_ms = performance.now() + retryPause_ms;
+      outage.began(error);
     },
-    silence: (): void => void (silent = true),
+    silence: outage.silence,
   };
 };
 

@@ -169,8 +169,8 @@ describe('a token bucket in Redis', { skip: noRedis }, () => {
       async () => (await buckets.take('other', limit)) !== null && answered.length === 2,
       'the line that Redis is back',
     );
-    assert.match(answered[0] ?? '', /is unavailable/);
-    assert.match(answered[1] ?? '', /is available again/);
+    assert.match(answered[0] ?? '', /is lost/);
+    assert.match(answered[1] ?? '', /is back/);
   });
 
   test('is not waited for when Redis is slow: after the first calls, not at all', async (t) => {

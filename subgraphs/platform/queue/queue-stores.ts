@@ -16,7 +16,7 @@ import {
   whenRedisAnswers,
 } from '../bus/connect-redis.ts';
 import { onOwnClient } from '../database/pool-of.ts';
-import type { Outage } from './bus.ts';
+import type { Outage } from '../tracing/outage.ts';
 
 export interface QueueStore {
   /** BullMQ's own view of the store. The connection that BullMQ's options name is ignored. */

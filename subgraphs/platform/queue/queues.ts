@@ -14,7 +14,7 @@ import {
   Worker,
 } from 'bullmq';
 import { type Logger, continued, spanned } from '../tracing/telemetry.ts';
-import { type Outage, watchOutage } from './bus.ts';
+import { type Outage, watchOutage } from '../tracing/outage.ts';
 import { openPostgresStore, openRedisStore, type QueueStore } from './queue-stores.ts';
 import { type Job, type QueueName, queueNames, runJob, type RunOutcome } from './run-job.ts';
 
