@@ -62,13 +62,12 @@ export const withHints = (
         ...(operationName ? { operationName } : {}),
         rootValue,
       });
-    if (selection.field === 'alertRaised')
-      return new HintResults(bus, 'alerts', waitingAlerts(answer));
+    if (selection.field === 'alertRaised') return hintsFrom(bus, 'alerts', waitingAlerts(answer));
     const { merchantId } = selection.arguments;
     const audience = audienceOf(principal, typeof merchantId === 'string' ? merchantId : null);
     if (isRefusal(audience)) return [codedError(audience.code, audience.message)];
     const concerns = concernsOf(principal, audience.merchantId ?? null);
-    return new HintResults(bus, 'lists', waitingLists(concerns, answer));
+    return hintsFrom(bus, 'lists', waitingLists(concerns, answer));
   },
 });
 
@@ -91,45 +90,39 @@ interface Waiting<Topic extends 'alerts' | 'lists'> {
   readonly take: (ending: AbortSignal) => Promise<ExecutionResult>;
 }
 
-/** Subscribed to the bus from its construction until `return`. */
-class HintResults<Topic extends 'alerts' | 'lists'> implements LiveResults {
-  readonly #waiting: Waiting<Topic>;
-  readonly #unsubscribe: () => void;
-  readonly #ended = new AbortController();
-  #wake: () => void = () => {};
-
-  constructor(bus: HintDeps['bus'], topic: Topic, waiting: Waiting<Topic>) {
-    this.#waiting = waiting;
-    this.#unsubscribe = bus.subscribe(topic, (message) => {
-      waiting.add(message);
-      this.#wake();
-    });
-  }
-
-  async next(): Promise<IteratorResult<ExecutionResult, undefined>> {
-    const { signal } = this.#ended;
-    while (this.#waiting.isEmpty() && !signal.aborted) {
-      const { promise, resolve } = Promise.withResolvers<void>();
-      this.#wake = resolve;
-      await promise;
-    }
-    const result = signal.aborted ? null : await this.#waiting.take(signal);
-    return result && !signal.aborted
-      ? { done: false, value: result }
-      : { done: true, value: undefined };
-  }
-
-  async return(): Promise<IteratorResult<ExecutionResult, undefined>> {
-    this.#ended.abort();
-    this.#unsubscribe();
-    this.#wake();
-    return { done: true, value: undefined };
-  }
-
-  [Symbol.asyncIterator](): this {
-    return this;
-  }
-}
+/** Subscribed to the bus until `return`. */
+const hintsFrom = <Topic extends 'alerts' | 'lists'>(
+  bus: HintDeps['bus'],
+  topic: Topic,
+  waiting: Waiting<Topic>,
+): LiveResults => {
+  const ended = new AbortController();
+  const { signal } = ended;
+  let wake = (): void => {};
+  const unsubscribe = bus.subscribe(topic, (message) => {
+    waiting.add(message);
+    wake();
+  });
+  return {
+    next: async () => {
+      while (waiting.isEmpty() && !signal.aborted)
+        await new Promise<void>((resolve) => (wake = resolve));
+      const result = signal.aborted ? null : await waiting.take(signal);
+      return result && !signal.aborted
+        ? { done: false, value: result }
+        : { done: true, value: undefined };
+    },
+    return: async () => {
+      ended.abort();
+      unsubscribe();
+      wake();
+      return { done: true, value: undefined };
+    },
+    [Symbol.asyncIterator]() {
+      return this;
+    },
+  };
+};
 
 const waitingAlerts = (answer: Answer): Waiting<'alerts'> => {
   const waiting: PublishedAlert[] = [];

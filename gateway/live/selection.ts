@@ -16,12 +16,10 @@ import {
   type ASTNode,
   type DocumentNode,
   type FieldNode,
-  type FragmentDefinitionNode,
   type GraphQLObjectType,
   type GraphQLSchema,
   type OperationDefinitionNode,
   type SelectionSetNode,
-  type VariableDefinitionNode,
 } from 'graphql';
 import { fragmentBehind, fragmentsOf, hasField, type Fragments } from '../graphql/fragments.ts';
 import type { GraphRequest } from '../graphql/run-documents.ts';
@@ -131,17 +129,29 @@ const queryForEvent = (
   fragments: Fragments,
   sent: Readonly<Record<string, unknown>>,
 ): Pick<LiveSelection, 'query' | 'idVariable' | 'variables' | 'isSelfContained'> => {
-  const used = fragmentsBelow(selectionSet, fragments);
-  const names = variablesIn([selectionSet, ...used]);
-  const definitions = (operation.variableDefinitions ?? []).filter(({ variable }) =>
-    names.has(variable.name.value),
-  );
+  const asked = operation.variableDefinitions ?? [];
   let idVariable = 'id';
-  while (names.has(idVariable)) idVariable += '_';
-  const query: DocumentNode = {
-    kind: Kind.DOCUMENT,
-    definitions: [...queryOf(typeName, selectionSet, idVariable, definitions).definitions, ...used],
-  };
+  while (asked.some(({ variable }) => variable.name.value === idVariable)) idVariable += '_';
+  const text = `query ($${idVariable}: ID!) { liveEvent(id: $${idVariable}) { ... on ${typeName} { __typename } } }`;
+  const whole = visit(parse(text, { noLocation: true }), {
+    InlineFragment: { leave: (fragment) => ({ ...fragment, selectionSet }) },
+    Document: {
+      leave: ({ definitions, ...document }) => ({
+        ...document,
+        definitions: [...definitions, ...fragments.values()],
+      }),
+    },
+  });
+  // Only the fragments that it spreads, and those that they spread.
+  const { '': used = whole } = separateOperations(whole);
+  const names = variablesIn(used);
+  const definitions = asked.filter(({ variable }) => names.has(variable.name.value));
+  const query = visit(used, {
+    OperationDefinition: ({ variableDefinitions = [], ...rest }) => ({
+      ...rest,
+      variableDefinitions: [...variableDefinitions, ...definitions],
+    }),
+  });
   const variables = Object.fromEntries(
     definitions.flatMap(({ variable: { name } }) =>
       Object.hasOwn(sent, name.value) ? [[name.value, sent[name.value]] as const] : [],
@@ -152,51 +162,15 @@ const queryForEvent = (
     idVariable,
     variables,
     // An event's own fields are scalars; a field with a selection is an entity that must be read.
-    isSelfContained: ![selectionSet, ...used].some((node) =>
-      hasField(node, (field) => field.selectionSet !== undefined),
+    isSelfContained: !hasField(
+      query,
+      ({ name, selectionSet: inside }) => inside !== undefined && name.value !== 'liveEvent',
     ),
   };
 };
 
-/** The query of one event, whose selection is the client's. */
-const queryOf = (
-  typeName: string,
-  selectionSet: SelectionSetNode,
-  id: string,
-  definitions: readonly VariableDefinitionNode[],
-): DocumentNode => {
-  const text = `query ($${id}: ID!) { liveEvent(id: $${id}) { ... on ${typeName} { __typename } } }`;
-  return visit(parse(text, { noLocation: true }), {
-    InlineFragment: { leave: (fragment) => ({ ...fragment, selectionSet }) },
-    OperationDefinition: {
-      leave: ({ variableDefinitions = [], ...query }) => ({
-        ...query,
-        variableDefinitions: [...variableDefinitions, ...definitions],
-      }),
-    },
-  });
-};
-
-/** The fragments that a selection spreads, and those that they spread. */
-const fragmentsBelow = (
-  selectionSet: SelectionSetNode,
-  fragments: Fragments,
-): readonly FragmentDefinitionNode[] => {
-  const operation = {
-    kind: Kind.OPERATION_DEFINITION,
-    operation: OperationTypeNode.QUERY,
-    selectionSet,
-  } as const;
-  const { '': alone } = separateOperations({
-    kind: Kind.DOCUMENT,
-    definitions: [operation, ...fragments.values()],
-  });
-  return alone ? [...fragmentsOf(alone).values()] : [];
-};
-
-const variablesIn = (nodes: readonly ASTNode[]): ReadonlySet<string> => {
+const variablesIn = (node: ASTNode): ReadonlySet<string> => {
   const names = new Set<string>();
-  for (const node of nodes)
-    visit(node, { Variable: (variable) => void names.add(variable.name.value) });
+  visit(node, { Variable: (variable) => void names.add(variable.name.value) });
   return names;
 };

@@ -232,7 +232,7 @@ export const openLiveSubscriptions = ({
       if (joined instanceof GraphQLError) return [joined];
       const { read, leave } = joined;
       const events = liveEvents.read(filter, typeof after === 'string' ? after : null);
-      return new Results({ events, read, leave, responseName: selection.responseName, call, log });
+      return resultsOf({ events, read, leave, responseName: selection.responseName, call, log });
     },
   };
 };
@@ -310,72 +310,61 @@ interface ResultsDeps {
  * Takes an event after the last result was delivered, so that a slow client does not slow others.
  * Unlike a generator's, its `return` ends a pending `next`.
  */
-class Results implements LiveResults {
-  readonly #parts: ResultsDeps;
-  #missed = 0;
-  #left = false;
-
-  constructor(deps: ResultsDeps) {
-    this.#parts = deps;
-  }
-
-  async next(): Promise<IteratorResult<ExecutionResult, undefined>> {
-    try {
-      return await this.#advance();
-    } catch (error) {
-      const { log, call } = this.#parts;
-      log.error({ err: error, requestId: call.requestId }, 'a live subscription failed');
-      await this.return();
-      throw codedError('unavailable', 'The stream could not be read; subscribe again.');
-    }
-  }
-
-  async return(): Promise<IteratorResult<ExecutionResult, undefined>> {
-    this.#leave();
-    await this.#parts.events.return?.();
+const resultsOf = ({ events, read, leave, responseName, call, log }: ResultsDeps): LiveResults => {
+  let missed = 0;
+  let hasLeft = false;
+  const end = async (): Promise<IteratorReturnResult<undefined>> => {
+    if (!hasLeft) leave();
+    hasLeft = true;
+    await events.return?.();
     return { done: true, value: undefined };
-  }
-
-  [Symbol.asyncIterator](): this {
-    return this;
-  }
-
-  async #advance(): Promise<IteratorResult<ExecutionResult, undefined>> {
-    const { events, read, responseName } = this.#parts;
+  };
+  const advance = async (): Promise<IteratorResult<ExecutionResult, undefined>> => {
     for (;;) {
       const delivered = await events.next();
-      if (delivered.done) return this.return();
-      this.#missed += delivered.value.missed;
+      if (delivered.done) return end();
+      missed += delivered.value.missed;
       const result = await read(delivered.value.event);
-      if (this.#left) return { done: true, value: undefined };
+      if (hasLeft) return { done: true, value: undefined };
       const isRefused = result.errors?.some(
         ({ extensions }) => extensions['code'] === 'rate_limited',
       );
-      if (!isRefused && (result.errors || result.data?.['liveEvent']))
-        return { done: false, value: this.#resultOf(result, responseName) };
+      if (!isRefused && (result.errors || result.data?.['liveEvent'])) {
+        const value = renamed(result, responseName, missed);
+        missed = 0;
+        return { done: false, value };
+      }
       // An event that is gone by now counts as missed, and one that waited too long in the lane.
-      this.#missed += 1;
+      missed += 1;
     }
-  }
+  };
+  return {
+    next: () =>
+      advance().catch(async (error: unknown) => {
+        log.error({ err: error, requestId: call.requestId }, 'a live subscription failed');
+        await end();
+        throw codedError('unavailable', 'The stream could not be read; subscribe again.');
+      }),
+    return: end,
+    [Symbol.asyncIterator]() {
+      return this;
+    },
+  };
+};
 
-  #leave(): void {
-    if (this.#left) return;
-    this.#left = true;
-    this.#parts.leave();
-  }
-
-  /** Renames the result of `liveEvent` to the field that the client selected. */
-  #resultOf({ data, errors }: ExecutionResult, responseName: string): ExecutionResult {
-    const event = data?.['liveEvent'] ?? null;
-    const missed = this.#missed;
-    this.#missed = 0;
-    return {
-      data: event === null ? null : { [responseName]: event },
-      ...(errors ? { errors: errors.map((error) => renamePath(error, responseName)) } : {}),
-      ...(missed > 0 ? { extensions: { missed } } : {}),
-    };
-  }
-}
+/** Renames the result of `liveEvent` to the field that the client selected. */
+const renamed = (
+  { data, errors }: ExecutionResult,
+  responseName: string,
+  missed: number,
+): ExecutionResult => {
+  const event = data?.['liveEvent'] ?? null;
+  return {
+    data: event === null ? null : { [responseName]: event },
+    ...(errors ? { errors: errors.map((error) => renamePath(error, responseName)) } : {}),
+    ...(missed > 0 ? { extensions: { missed } } : {}),
+  };
+};
 
 const renamePath = (error: GraphQLError, responseName: string): GraphQLError =>
   new GraphQLError(error.message, {
