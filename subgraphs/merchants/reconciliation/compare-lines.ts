@@ -44,30 +44,27 @@ interface OurOperation {
   readonly status: string;
 }
 
-/** A difference: its code, and its description for a person. */
-interface Wrong {
-  readonly wrong: DifferenceKind;
-  readonly detail: string;
-}
-
 /**
  * What is wrong with a line; null when nothing is. `ours` is null when there is no such operation.
  */
-const wrongOf = (line: ComparedLine, ours: OurOperation | null): Wrong | null => {
+const wrongOf = (
+  line: ComparedLine,
+  ours: OurOperation | null,
+): Pick<FoundDifference, 'kind' | 'detail'> | null => {
   const { kind, amount, currency, status, copy } = line;
   if (copy > 1)
-    return { wrong: 'duplicate', detail: `the report contains the ${kind} ${copy} times` };
+    return { kind: 'duplicate', detail: `the report contains the ${kind} ${copy} times` };
   if (!ours)
     return {
-      wrong: 'missing_here',
+      kind: 'missing_here',
       detail: `the report contains a ${kind} of ${amount} ${currency} that is unknown here`,
     };
   const money = `the ${kind} is of ${amount} ${currency} at the bank and of ${ours.amount} ${ours.currency} here`;
-  if (ours.amount !== amount) return { wrong: 'amount_differs', detail: money };
-  if (ours.currency !== currency) return { wrong: 'currency_differs', detail: money };
+  if (ours.amount !== amount) return { kind: 'amount_differs', detail: money };
+  if (ours.currency !== currency) return { kind: 'currency_differs', detail: money };
   if (ours.status !== status)
     return {
-      wrong: 'status_differs',
+      kind: 'status_differs',
       detail: `the ${kind} is ${status} at the bank and ${ours.status} here`,
     };
   return null;
@@ -216,20 +213,18 @@ const compareLines = async (
     wrong
       ? [
           {
-            kind: wrong.wrong,
+            ...wrong,
             operation: line.kind,
             operationId: line.operationId ?? operation?.id ?? null,
             reference: line.reference,
             atBank: line,
             here: operation,
-            detail: wrong.detail,
-            isOurs: operation !== null,
           },
         ]
       : [],
   );
-  const mine = found.filter(({ isOurs }) => isOurs);
-  const nobodys = found.filter(({ isOurs }) => !isOurs);
+  const mine = found.filter(({ here }) => here);
+  const nobodys = found.filter(({ here }) => !here);
   if (merchantId !== null && operations) {
     const ids = [...operations.values()].map(({ id }) => id);
     if (ids.length > 0) await run(matching.client, clear, [merchantId, ids, matching.now]);
