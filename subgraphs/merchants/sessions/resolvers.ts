@@ -22,8 +22,8 @@ import {
   findSessionBy,
   makeLink,
   noteSessionUse,
+  openNamedSession,
   openSession,
-  useLink,
   type SessionDeps,
 } from './sessions.ts';
 
@@ -58,7 +58,7 @@ export const sessionMutations = (deps: PeopleDeps): MutationResolvers => ({
   personInvitationWithdraw: async (_, { id }, context) =>
     asType('PersonInvitation', await withdrawInvitation(deps, actingPerson(context), id)),
   consoleSessionOpen: (_, { digest, subject, role, merchantId }, context) =>
-    openSession(deps, context, digest, {
+    openNamedSession(deps, context, digest, {
       subject,
       role: roleOf(role),
       merchantId: merchantId ?? null,
@@ -71,7 +71,7 @@ export const sessionMutations = (deps: PeopleDeps): MutationResolvers => ({
       : null;
     return makeLink(deps, digest, person, now());
   },
-  consoleLinkUse: (_, { link, digest }, context) => useLink(deps, context, link, digest),
+  consoleLinkUse: (_, { link, digest }, context) => openSession(deps, context, digest, { link }),
   personSessionEnd: async (_, { id }, context) =>
     asType('PersonSession', await endPersonSession(deps, actingPerson(context), id)),
 });

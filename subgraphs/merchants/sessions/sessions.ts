@@ -74,9 +74,9 @@ const removeOld = async (em: EntityManager, at: Temporal.Instant): Promise<void>
 
 /**
  * Opens a session for a person named by the issuer, or by a valid one-time link with this digest,
- * which is used up. Null when the link is not valid. The login is in the audit log.
+ * which is used up. Null when the link is used or expired. The login is in the audit log.
  */
-const open = (
+export const openSession = (
   { database }: SessionDeps,
   { requestId, now }: Acting,
   digest: string,
@@ -109,26 +109,18 @@ const open = (
     return session;
   });
 
-/** Opens a session for a person named by the issuer. */
-export const openSession = async (
+/** The same for a person named by the issuer. */
+export const openNamedSession = async (
   deps: SessionDeps,
   acting: Acting,
   digest: string,
   person: LinkPerson,
 ): Promise<ConsoleSession> => {
   if (person.merchantId !== null && !isUuid(person.merchantId)) throw new Error('no merchant id');
-  const session = await open(deps, acting, digest, { person });
+  const session = await openSession(deps, acting, digest, { person });
   if (!session) throw new Error('a session without a link was refused');
   return session;
 };
-
-/** Opens a session from a one-time link; null when the link is used or expired. */
-export const useLink = (
-  deps: SessionDeps,
-  acting: Acting,
-  link: string,
-  digest: string,
-): Promise<ConsoleSession | null> => open(deps, acting, digest, { link });
 
 /**
  * Creates a one-time link with this digest for a person, or for an administrator without a name.
