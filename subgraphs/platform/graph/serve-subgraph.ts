@@ -176,10 +176,10 @@ const serveBatches = (app: FastifyInstance, { path, run, log }: ServedBatches): 
       const head = readLine(batchHeadSchema, request, first);
       if (!head || lines.length === 0 || lines.length > batchOperations_max)
         return void reply.code(400).send(failure(400, 'expected a batch', 'BAD_REQUEST').answer);
-      const answers = new AnswerLines(reply.hijack().raw, lines.length, app.server);
+      const add = openAnswer(reply.hijack().raw, lines.length, app.server);
       for (const [place, line] of lines.entries())
         void answerTo(head, readLine(batchOperationSchema, request, line)).then((answer) =>
-          answers.add(place, answer),
+          add(place, answer),
         );
     });
   });
@@ -203,47 +203,37 @@ const openLineReader = (scope: FastifyInstance) => {
   };
 };
 
-/** The answer to a batch. Lines that are ready in the same turn are written together. */
-class AnswerLines {
-  readonly #response: ServerResponse;
-  readonly #server: Server;
-  #missing: number;
-  #text = '';
-
-  constructor(response: ServerResponse, operations: number, server: Server) {
-    this.#response = response;
-    this.#server = server;
-    this.#missing = operations;
-    response.statusCode = 200;
-    response.setHeader('content-type', linesType);
-    // A proxy between the processes must not gather what is sent line by line.
-    response.setHeader('x-accel-buffering', 'no');
-    // A caller that has disconnected gets no answer.
-    response.on('error', () => {});
-  }
-
-  add(operation: number, { status, answer }: OperationAnswer): void {
-    if (this.#text === '') setImmediate(() => this.#flush());
-    this.#text += `${JSON.stringify({ operation, status, answer })}\n`;
-    this.#missing -= 1;
-  }
-
-  #flush(): void {
-    const text = this.#text;
-    this.#text = '';
-    if (this.#response.destroyed) return;
-    if (this.#missing > 0) this.#response.write(text);
+/**
+ * Opens the answer to a batch; gives what adds a line to it. Lines that are ready in the same turn
+ * are written together.
+ */
+const openAnswer = (response: ServerResponse, operations: number, server: Server) => {
+  let missing = operations;
+  let text = '';
+  response.statusCode = 200;
+  response.setHeader('content-type', linesType);
+  // A proxy between the processes must not gather what is sent line by line.
+  response.setHeader('x-accel-buffering', 'no');
+  // A caller that has disconnected gets no answer.
+  response.on('error', () => {});
+  // A server that has begun to close since the head was sent does not wait for idle connections.
+  const leave = (): void => {
+    if (!server.listening) response.req.socket.destroySoon();
+  };
+  const flush = (): void => {
+    const ready = text;
+    text = '';
+    if (response.destroyed) return;
+    if (missing > 0) response.write(ready);
     // Alone and whole it has a length, and needs no chunks.
-    else this.#response.end(text, () => this.#leave());
-  }
-
-  /**
-   * A server that has begun to close since the head was sent does not wait for idle connections.
-   */
-  #leave(): void {
-    if (!this.#server.listening) this.#response.req.socket.destroySoon();
-  }
-}
+    else response.end(ready, leave);
+  };
+  return (operation: number, { status, answer }: OperationAnswer): void => {
+    if (text === '') setImmediate(flush);
+    text += `${JSON.stringify({ operation, status, answer })}\n`;
+    missing -= 1;
+  };
+};
 
 /** A batch of payouts is up to 1 MiB; a list of representations in addition to it is not. */
 const bodyLimit_bytes = 4 * 1_048_576;
