@@ -10,21 +10,20 @@ import type {
   GatewayGraphQLRequestContext,
 } from '@apollo/server-gateway-interface';
 import {
+  type DefinitionNode,
   type DocumentNode,
-  type GraphQLSchema,
+  type GraphQLObjectType,
+  GraphQLSchema,
   buildASTSchema,
-  isTypeDefinitionNode,
+  isInterfaceType,
   Kind,
   parse,
   printSchema,
-  visit,
   type FieldDefinitionNode,
-  type TypeDefinitionNode,
   getOperationAST,
   GraphQLError,
 } from 'graphql';
 import { readApiSchema, readPlans } from '../schema/generated-files.ts';
-import type { OperationName } from '../schema/generated/operation-map.ts';
 import { access, accessBelowRoot } from '../subgraphs/platform/access/access.ts';
 import type { Call } from '../subgraphs/platform/access/principal.ts';
 import { lazily, lazilyOf } from '../subgraphs/platform/graph/lazily.ts';
@@ -34,11 +33,10 @@ import {
   compileOperation,
   logOwnErrors,
   prepareNamedOperations,
-  type NamedOperation,
 } from './compile/compiled-operation.ts';
 import { fetchDocument, fetchesOf } from './compile/plan-fetches.ts';
 import { executeRenamed, keyFieldNames, openAliasRenamer } from './compile/key-aliases.ts';
-import { plannerOf, type DocumentPlanner } from './graphql/plan-documents.ts';
+import { plannerOf } from './graphql/plan-documents.ts';
 import {
   type ExecuteGraphRequest,
   runDocuments,
@@ -143,17 +141,6 @@ export interface SupergraphDeps extends StockGatewayDeps {
   readonly compilesDocuments?: boolean;
 }
 
-export interface Supergraph {
-  readonly operation: <Name extends OperationName>(name: Name) => NamedOperation<Name>;
-  /** The schema that clients see, built when it is first asked for. */
-  readonly apiSchema: GraphQLSchema;
-  /** Validates a client's text in another thread, in the caller's turn. */
-  readonly mistakesIn: DocumentPlanner['mistakesIn'];
-  readonly execute: ExecuteGraphRequest;
-  /** For Apollo Server; its context value is the `Call`. */
-  readonly apolloGateway: GatewayInterface;
-}
-
 // The part of the graph that API keys may call: introspection with a key shows no more.
 
 const rootNames = ['Query', 'Mutation', 'Subscription'];
@@ -165,52 +152,27 @@ const isForKeys = (type: string, { name }: FieldDefinitionNode): boolean => {
   return row === undefined || row.key !== undefined;
 };
 
-const mentioned = (definition: TypeDefinitionNode): readonly string[] => {
-  const names: string[] = [];
-  visit(definition, { NamedType: ({ name }) => void names.push(name.value) });
-  return names;
-};
-
-/** The types that a caller can reach from the root, those behind interfaces among them. */
-const reachable = (types: readonly TypeDefinitionNode[]): ReadonlySet<string> => {
-  const byName = new Map(types.map((type) => [type.name.value, type]));
-  const found = new Set<string>();
-  const behind = Map.groupBy(
-    types.flatMap((type) =>
-      ('interfaces' in type ? (type.interfaces ?? []) : []).map((of) => ({ of, type })),
-    ),
-    ({ of }) => of.name.value,
-  );
-  const add = (name: string): void => {
-    const type = byName.get(name);
-    if (!type || found.has(name)) return;
-    found.add(name);
-    for (const next of mentioned(type)) add(next);
-    for (const { type: next } of behind.get(name) ?? []) add(next.name.value);
-  };
-  for (const name of rootNames) add(name);
-  return found;
+/** Without the types that cannot be reached from the root; `behind` are those behind interfaces. */
+const reachable = (
+  schema: GraphQLSchema,
+  behind: readonly GraphQLObjectType[] = [],
+): GraphQLSchema => {
+  const reached = new GraphQLSchema({ ...schema.toConfig(), types: behind });
+  const interfaces = Object.values(reached.getTypeMap()).filter((type) => isInterfaceType(type));
+  const all = [...new Set(interfaces.flatMap((type) => schema.getPossibleTypes(type)))];
+  return all.length === behind.length ? reached : reachable(schema, all);
 };
 
 /** Derives it from the whole schema. */
 const schemaForKeys = (schema: GraphQLSchema): GraphQLSchema => {
   const { definitions } = parse(printSchema(schema), { noLocation: true });
-  const types: TypeDefinitionNode[] = [];
-  for (const node of definitions)
-    if (node.kind === Kind.OBJECT_TYPE_DEFINITION) {
-      const fields = (node.fields ?? []).filter((field) => isForKeys(node.name.value, field));
-      if (fields.length > 0) types.push({ ...node, fields });
-    } else if (isTypeDefinitionNode(node)) types.push(node);
-  const shown = reachable(types);
-  return buildASTSchema(
-    {
-      kind: Kind.DOCUMENT,
-      definitions: [
-        ...definitions.filter(({ kind }) => kind === Kind.DIRECTIVE_DEFINITION),
-        ...types.filter(({ name }) => shown.has(name.value)),
-      ],
-    },
-    { assumeValidSDL: true },
+  const shown = definitions.flatMap<DefinitionNode>((node) => {
+    if (node.kind !== Kind.OBJECT_TYPE_DEFINITION) return [node];
+    const fields = (node.fields ?? []).filter((field) => isForKeys(node.name.value, field));
+    return fields.length > 0 ? [{ ...node, fields }] : [];
+  });
+  return reachable(
+    buildASTSchema({ kind: Kind.DOCUMENT, definitions: shown }, { assumeValidSDL: true }),
   );
 };
 
@@ -219,7 +181,7 @@ export const openSupergraph = async ({
   executors,
   log,
   compilesDocuments = true,
-}: SupergraphDeps): Promise<Supergraph> => {
+}: SupergraphDeps) => {
   const apiSchema = lazily(readApiSchema);
   const renameAliases = lazily(() => openAliasRenamer(keyFieldNames(supergraphSdl)));
   const forClients = cachePrepared(executors);
@@ -240,15 +202,20 @@ export const openSupergraph = async ({
   const executor = executeLogged(renamed, log);
   const execute = executeWithoutServer(apiSchema, executor, log);
   return {
+    /** The schema that clients see, built when it is first asked for. */
     get apiSchema() {
       return apiSchema();
     },
+    /** Validates a client's text in another thread, in the caller's turn. */
     mistakesIn: planner.mistakesIn,
     execute,
+    /** For Apollo Server; its context value is the `Call`. */
     apolloGateway: loadedGateway(apiSchema, supergraphSdl, executor),
     operation: prepareNamedOperations({ apiSchema, executors, log, plans: await readPlans() }),
   };
 };
+
+export type Supergraph = Awaited<ReturnType<typeof openSupergraph>>;
 
 const compilerForClients =
   (apiSchema: () => GraphQLSchema, executors: Executors) =>
