@@ -53,9 +53,8 @@ export const keyFieldNames = (supergraphSdl: string): ReadonlySet<string> => {
   return names;
 };
 
-/** The response names of a selection that have fields of their own, or that were renamed. */
+/** The response names of a selection, each with those of its own fields. */
 interface Names {
-  readonly own: string;
   readonly below: Map<string, Names>;
 }
 
@@ -128,9 +127,24 @@ const renameAmbiguous = (
   });
 
 const restorer = (document: DocumentNode, prefix: string): RenamedDocument['restore'] => {
-  const tree = namesIn(document, prefix);
+  const tree = namesIn(document);
   const ownName = (step: string | number): string | number =>
     typeof step === 'string' && step.startsWith(prefix) ? step.slice(prefix.length) : step;
+  const restoreObject = (object: object, { below }: Names): Record<string, unknown> =>
+    Object.fromEntries(
+      Object.entries(object).map(([name, value]) => [
+        ownName(name),
+        restoreValue(value, below.get(name)),
+      ]),
+    );
+  // A field without a selection is a value; names within it (of metadata, of a payload) stay as they
+  // are.
+  const restoreValue = (value: unknown, names: Names | undefined): unknown => {
+    if (!names?.below.size || typeof value !== 'object' || value === null) return value;
+    return Array.isArray(value)
+      ? value.map((item) => restoreValue(item, names))
+      : restoreObject(value, names);
+  };
   const restoreError = (error: GraphQLError): GraphQLError =>
     new GraphQLError(error.message.replaceAll(prefix, ''), {
       nodes: error.nodes ?? null,
@@ -162,47 +176,25 @@ const restorer = (document: DocumentNode, prefix: string): RenamedDocument['rest
  * The tree of response names of all operations. Fields of a fragment are taken as present, whatever
  * the type.
  */
-const namesIn = (document: DocumentNode, prefix: string): Names['below'] => {
+const namesIn = (document: DocumentNode): Names => {
   const fragments = fragmentsOf(document);
-  const collect = ({ selections }: SelectionSetNode, into: Names['below']): void => {
+  const collect = ({ selections }: SelectionSetNode, { below }: Names): void => {
     for (const selection of selections) {
       if (selection.kind === Kind.FIELD) {
         const responseName = (selection.alias ?? selection.name).value;
-        const own = responseName.startsWith(prefix)
-          ? responseName.slice(prefix.length)
-          : responseName;
-        const names = into.get(responseName) ?? { own, below: new Map() };
-        into.set(responseName, names);
-        if (selection.selectionSet) collect(selection.selectionSet, names.below);
+        const names = below.get(responseName) ?? { below: new Map() };
+        below.set(responseName, names);
+        if (selection.selectionSet) collect(selection.selectionSet, names);
         continue;
       }
       const fragment = fragmentBehind(selection, fragments);
-      if (fragment) collect(fragment.selectionSet, into);
+      if (fragment) collect(fragment.selectionSet, { below });
     }
   };
-  const tree: Names['below'] = new Map();
+  const tree: Names = { below: new Map() };
   for (const definition of document.definitions)
     if (definition.kind === Kind.OPERATION_DEFINITION) collect(definition.selectionSet, tree);
   return tree;
-};
-
-/**
- * A field without a selection is a value; names within it (of metadata, of a payload) stay as they
- * are.
- */
-const restoreObject = (object: object, names: Names['below']): Record<string, unknown> =>
-  Object.fromEntries(
-    Object.entries(object).map(([responseName, value]) => {
-      const known = names.get(responseName);
-      return known ? [known.own, restoreValue(value, known.below)] : [responseName, value];
-    }),
-  );
-
-const restoreValue = (value: unknown, below: Names['below']): unknown => {
-  if (below.size === 0 || typeof value !== 'object' || value === null) return value;
-  return Array.isArray(value)
-    ? value.map((item) => restoreValue(item, below))
-    : restoreObject(value, below);
 };
 
 /** The gateway's executor over renamed documents. */
