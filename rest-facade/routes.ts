@@ -42,8 +42,8 @@ const eventLog = [
   row('GET', '/event-log', 'ListEventLog', 'Query.eventLog', {
     variables: ({ query }: Asking<EventLogQuery>) => ({
       ...pageVariables({ ...query, cursor: query.after }),
-      events: query.event?.map((name): GraphEvent => graphKindOf(name)) ?? null,
-      subjectId: query.subjectId ?? null,
+      events: query.event?.map((name): GraphEvent => graphKindOf(name)),
+      subjectId: query.subjectId,
     }),
     answer: ({ eventLog: page }) => ok({ ...page, items: page.items.map(loggedEventJson) }),
   }),
@@ -56,9 +56,9 @@ const eventLog = [
 
 const requests = [
   row('GET', '/requests', 'ListRequests', 'Query.apiRequests', {
-    variables: ({ query }: Asking<Page & { status?: string[] }>) => ({
+    variables: ({ query }: Asking<Page<string>>) => ({
       ...pageVariables(query),
-      status: query.status?.map(Number) ?? null,
+      status: query.status?.map(Number),
     }),
     answer: ({ apiRequests: page }) => paged(page),
   }),

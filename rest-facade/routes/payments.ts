@@ -8,26 +8,17 @@ import {
   created,
   paged,
   narrowed,
-  statusPage,
+  pageVariables,
   bodyAsInput,
-  type Metadata,
+  type Giving,
   type Asking,
   type ValidRequest,
-  type StatusPage,
+  type Page,
   type Narrowed,
 } from './route.ts';
 
-type PaymentsQuery = StatusPage<graph.PaymentStatus> &
+type PaymentsQuery = Page<graph.PaymentStatus> &
   Narrowed<{ orderId: string; customerId: string }> & { includeTest?: '0' | '1' };
-
-interface Part {
-  readonly amount?: number;
-  readonly receipt?: graph.ReceiptInput;
-}
-interface RefundBody extends Part {
-  readonly reason?: string;
-  readonly metadata?: Metadata;
-}
 
 export const payments = [
   row('POST', '/payments', 'CreatePayment', 'Mutation.paymentCreate', {
@@ -38,7 +29,7 @@ export const payments = [
   }),
   row('GET', '/payments', 'ListPayments', 'Query.payments', {
     variables: ({ query }: Asking<PaymentsQuery>) => ({
-      ...statusPage(query),
+      ...pageVariables(query),
       includeTest: query.includeTest === '1',
       filter: narrowed(query, { orderId: query.orderId, customerId: query.customerId }),
     }),
@@ -55,10 +46,9 @@ export const payments = [
   }),
   row('POST', '/payments/{id}/capture', 'CapturePayment', 'Mutation.paymentCapture', {
     idempotent: true,
-    variables: ({ id, body, idempotency }: ValidRequest<Part>) => ({
+    variables: ({ id, body, idempotency }: Giving<graph.CapturePaymentMutationVariables>) => ({
+      ...body,
       id,
-      amount: body.amount ?? null,
-      receipt: body.receipt ?? null,
       idempotency,
     }),
     answer: ({ paymentCapture: result }) => ({
@@ -69,12 +59,9 @@ export const payments = [
   }),
   row('POST', '/payments/{id}/refund', 'CreateRefund', 'Mutation.refundCreate', {
     idempotent: true,
-    variables: ({ id, body, idempotency }: ValidRequest<RefundBody>) => ({
+    variables: ({ id, body, idempotency }: Giving<graph.CreateRefundMutationVariables>) => ({
+      ...body,
       paymentId: id,
-      amount: body.amount ?? null,
-      reason: body.reason ?? null,
-      receipt: body.receipt ?? null,
-      metadata: body.metadata ?? null,
       idempotency,
     }),
     answer: ({ refundCreate: result }) => created(result.refund, result.idempotent),
@@ -90,9 +77,9 @@ export const payments = [
     answer: ({ receiptClose: result }) => created({ receipt: result.receipt }, result.idempotent),
   }),
   row('GET', '/receipts', 'ListReceipts', 'Query.receipts', {
-    variables: ({ query }: Asking<StatusPage<graph.ReceiptStatus> & { paymentId?: string }>) => ({
-      ...statusPage(query),
-      paymentId: query.paymentId ?? null,
+    variables: ({ query }: Asking<Page<graph.ReceiptStatus> & { paymentId?: string }>) => ({
+      ...pageVariables(query),
+      paymentId: query.paymentId,
     }),
     answer: ({ receipts: page }) => paged(page),
   }),
@@ -101,10 +88,8 @@ export const payments = [
     answer: ({ receipt }) => receipt && ok(receipt),
   }),
   row('GET', '/refunds', 'ListRefunds', 'Query.refunds', {
-    variables: ({
-      query,
-    }: Asking<StatusPage<graph.RefundStatus> & Narrowed<{ paymentId: string }>>) => ({
-      ...statusPage(query),
+    variables: ({ query }: Asking<Page<graph.RefundStatus> & Narrowed<{ paymentId: string }>>) => ({
+      ...pageVariables(query),
       filter: narrowed(query, { paymentId: query.paymentId }),
     }),
     answer: ({ refunds: page }) => paged(page),
@@ -118,7 +103,7 @@ export const links = [
     answer: ({ linkCreate: result }) => created({ link: result.link }, result.idempotent),
   }),
   row('GET', '/links', 'ListLinks', 'Query.paymentLinks', {
-    variables: ({ query }: Asking<StatusPage<graph.PaymentLinkStatus>>) => statusPage(query),
+    variables: ({ query }: Asking<Page<graph.PaymentLinkStatus>>) => pageVariables(query),
     answer: ({ paymentLinks: page }) => paged(page),
   }),
   row('GET', '/links/{id}', 'GetLink', 'Query.paymentLink', {

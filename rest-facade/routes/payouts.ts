@@ -12,14 +12,12 @@ import {
   paged,
   narrowed,
   pageVariables,
-  statusPage,
   bodyAsInput,
   batchBodyLimit_bytes,
   type ValidRequest,
   type Route,
   type Asking,
   type Page,
-  type StatusPage,
   type Narrowed,
 } from './route.ts';
 
@@ -48,7 +46,7 @@ const batchError = (
     ? `amount: expected an integer from 1 to ${Number.MAX_SAFE_INTEGER}, got ${item.amount ?? 'nothing'}`
     : error;
 
-type PayoutsQuery = StatusPage<graph.PayoutStatus> &
+type PayoutsQuery = Page<graph.PayoutStatus> &
   Narrowed<{ orderId: string }> & { method?: graph.PayoutMethod[] };
 
 export const payouts = [
@@ -81,8 +79,8 @@ export const payouts = [
   }),
   row('GET', '/payouts', 'ListPayouts', 'Query.payouts', {
     variables: ({ query }: Asking<PayoutsQuery>) => ({
-      ...statusPage(query),
-      method: query.method ?? null,
+      ...pageVariables(query),
+      method: query.method,
       filter: narrowed(query, { orderId: query.orderId }),
     }),
     answer: ({ payouts: page }) => paged(page, payoutJson),
@@ -99,7 +97,7 @@ export const payouts = [
 
 const ledgerVariables = ({ query }: Asking<Page & { type?: graph.LedgerEntryType }>) => ({
   ...pageVariables(query),
-  type: query.type ?? null,
+  type: query.type,
 });
 
 export const money = [

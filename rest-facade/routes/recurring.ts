@@ -9,7 +9,7 @@ import {
   paged,
   filterOf,
   bodyAsInput,
-  type Metadata,
+  type Giving,
   type Asking,
   type ValidRequest,
 } from './route.ts';
@@ -22,14 +22,6 @@ interface CustomersPage<Status> {
   readonly cursor?: string;
 }
 
-interface ChargeBody {
-  readonly amount: number;
-  readonly orderId?: string;
-  readonly description?: string;
-  readonly receipt?: graph.ReceiptInput;
-  readonly metadata?: Metadata;
-}
-
 export const subscriptions = [
   row('POST', '/subscriptions', 'CreateSubscription', 'Mutation.subscriptionCreate', {
     idempotent: true,
@@ -39,11 +31,10 @@ export const subscriptions = [
   }),
   row('GET', '/subscriptions', 'ListSubscriptions', 'Query.billingSubscriptionsConnection', {
     kind: 'list',
-    variables: ({ query }: Asking<CustomersPage<graph.SubscriptionStatus>>) => ({
-      first: query.limit ?? null,
-      after: query.cursor ?? null,
-      filter: filterOf({ customerRef: query.customerRef, status: query.status }),
-    }),
+    variables: ({ query }: Asking<CustomersPage<graph.SubscriptionStatus>>) => {
+      const { limit, cursor, ...fields } = query;
+      return { first: limit, after: cursor, filter: filterOf(fields) };
+    },
     answer: ({ billingSubscriptionsConnection: page }) => paged(page),
   }),
   row('GET', '/subscriptions/{id}', 'GetSubscription', 'Query.billingSubscription', {
@@ -62,10 +53,7 @@ export const subscriptions = [
     },
   ),
   row('POST', '/subscriptions/{id}/cancel', 'CancelSubscription', 'Mutation.subscriptionCancel', {
-    variables: ({ id, body }: ValidRequest<{ reason?: string }>) => ({
-      id,
-      reason: body.reason ?? null,
-    }),
+    variables: ({ id, body }: ValidRequest<{ reason?: string }>) => ({ ...body, id }),
     answer: () => cancelled,
   }),
 ];
@@ -78,23 +66,18 @@ export const tokens = [
   }),
   row('GET', '/tokens', 'ListTokens', 'Query.tokensConnection', {
     kind: 'list',
-    variables: ({ query }: Asking<CustomersPage<graph.TokenStatus>>) => ({
-      customerRef: query.customerRef ?? null,
-      status: query.status ?? null,
-      first: query.limit ?? null,
-      after: query.cursor ?? null,
+    variables: ({ query: { limit, cursor, ...of } }: Asking<CustomersPage<graph.TokenStatus>>) => ({
+      first: limit,
+      after: cursor,
+      ...of,
     }),
     answer: ({ tokensConnection: page }) => paged(page),
   }),
   row('POST', '/tokens/{id}/charge', 'ChargeToken', 'Mutation.tokenCharge', {
     idempotent: true,
-    variables: ({ id, body, idempotency }: ValidRequest<ChargeBody>) => ({
+    variables: ({ id, body, idempotency }: Giving<graph.ChargeTokenMutationVariables>) => ({
+      ...body,
       id,
-      amount: body.amount,
-      orderId: body.orderId ?? null,
-      description: body.description ?? null,
-      receipt: body.receipt ?? null,
-      metadata: body.metadata ?? null,
       idempotency,
     }),
     answer: ({ tokenCharge: result }) => created(chargeJson(result.payment), result.idempotent),

@@ -31,6 +31,8 @@ export interface ValidRequest<Body, Query = Empty> {
 
 /** A request without a body. */
 export type Asking<Query> = ValidRequest<Empty, Query>;
+/** A request whose body has the other arguments of an operation. */
+export type Giving<Variables> = ValidRequest<Omit<Variables, 'id' | 'paymentId' | 'idempotency'>>;
 
 /** What the merchant gets. */
 export interface Answer {
@@ -113,16 +115,12 @@ export const row = <Name extends OperationName, Body = Empty, Query = Empty>(
   ...of,
 });
 
-/** The merchant's own pairs. */
-export type Metadata = Readonly<Record<string, string>>;
 type Empty = Readonly<Record<never, never>>;
-export interface Page {
+export interface Page<Status = never> {
   readonly limit: number;
   readonly cursor?: string | undefined;
   readonly from?: string;
   readonly to?: string;
-}
-export interface StatusPage<Status> extends Page {
   readonly status?: Status[];
 }
 /** Moments between which the rows of a page were made, and further fields of its list's filter. */
@@ -155,15 +153,12 @@ export const narrowed = <Fields extends object>(
   { createdFrom, createdTo }: Narrowed,
   fields: Fields,
 ) => filterOf({ ...fields, since: createdFrom, until: createdTo });
-export const pageVariables = ({ limit, cursor, from, to }: Page) => ({
+export const pageVariables = <Status>({ limit, cursor, from, to, status }: Page<Status>) => ({
   first: limit,
-  after: cursor ?? null,
-  from: from ?? null,
-  to: to ?? null,
-});
-export const statusPage = <Status>(query: StatusPage<Status>) => ({
-  ...pageVariables(query),
-  status: query.status ?? null,
+  after: cursor,
+  from,
+  to,
+  status,
 });
 /** The variables of an operation that takes the body as it is. */
 export const bodyAsInput = <Body>({ body, idempotency }: ValidRequest<Body>) => ({
