@@ -54,9 +54,6 @@ export const drawState = (checkout: Checkout, words: Words) => {
   };
 };
 
-/** A card is the largest thing that is sent here. */
-const bodyLimit_bytes = 2_048;
-
 /** Answers in the error envelope; `code` decides the buyer's words. */
 export const sendError = (
   reply: FastifyReply,
@@ -109,23 +106,19 @@ export const answerJson = (app: FastifyInstance, context: PageContext): void => 
     schema: Schema,
     does: (call: BuyerCall, body: v.InferOutput<Schema>) => Promise<CheckoutAnswer>,
   ): void => {
-    app.post<TokenRoute>(
-      `/:token/${what}`,
-      { bodyLimit: bodyLimit_bytes },
-      async (request, reply) => {
-        guardPage(reply);
-        const { words, call } = visitOf(context, request);
-        const read = v.safeParse(schema, request.body);
-        if (!read.success || Array.isArray(request.body))
-          return sendError(reply, 400, 'bad_request', words);
-        if (!isSameOrigin(request)) return sendError(reply, 403, 'cross_origin', words);
-        if (!call) return sendError(reply, 404, 'not_found', words);
-        const answer = await does(call, read.output);
-        return isRefusal(answer)
-          ? sendError(reply, refusalHttp[answer.code].status, answer.code, words)
-          : sendState(reply, drawState(answer, words));
-      },
-    );
+    app.post<TokenRoute>(`/:token/${what}`, async (request, reply) => {
+      guardPage(reply);
+      const { words, call } = visitOf(context, request);
+      const read = v.safeParse(schema, request.body);
+      if (!read.success || Array.isArray(request.body))
+        return sendError(reply, 400, 'bad_request', words);
+      if (!isSameOrigin(request)) return sendError(reply, 403, 'cross_origin', words);
+      if (!call) return sendError(reply, 404, 'not_found', words);
+      const answer = await does(call, read.output);
+      return isRefusal(answer)
+        ? sendError(reply, refusalHttp[answer.code].status, answer.code, words)
+        : sendState(reply, drawState(answer, words));
+    });
   };
   act('method', methodBody, (call, body) => calls.choose(call, body));
   act('pay', payBody, (call, body) => calls.pay(call, { card: body.card ?? null }));

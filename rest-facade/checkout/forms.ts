@@ -56,26 +56,13 @@ const problems = ({ browser, refusals, refused }: Words): ReadonlyMap<string, st
 export const problemWords = (code: unknown, words: Words): string | null =>
   problems(words).get(String(code)) ?? null;
 
-/** A card is the largest thing that is sent. */
-export const formLimit_bytes = 2_048;
-
-/** Adds the parser of plain forms to a scope. */
-export const takeForms = (app: FastifyInstance): void => {
-  app.addContentTypeParser(
-    'application/x-www-form-urlencoded',
-    { parseAs: 'string', bodyLimit: formLimit_bytes },
-    (_request, body, done) => done(null, new URLSearchParams(String(body))),
-  );
-};
-
 /** The form that was sent; an empty one when it was none. */
 export const formOf = ({ body }: FastifyRequest): URLSearchParams =>
   body instanceof URLSearchParams ? body : new URLSearchParams();
 
 /** Adds the route. */
 export const takePlainForm = (app: FastifyInstance, context: PageContext): void => {
-  takeForms(app);
-  app.post<TokenRoute>('/:token', { bodyLimit: formLimit_bytes }, async (request, reply) => {
+  app.post<TokenRoute>('/:token', async (request, reply) => {
     guardPage(reply, 'own form');
     const { words, call } = visitOf(context, request);
     const checkout = call && isSameOrigin(request, true) ? await context.calls.read(call) : null;

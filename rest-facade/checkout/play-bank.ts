@@ -15,7 +15,7 @@ import {
   isSameOrigin,
   sendMessage,
 } from './page-context.ts';
-import { formLimit_bytes, formOf, takeForms } from './forms.ts';
+import { formOf } from './forms.ts';
 import type { Words } from './words/en.ts';
 import { html, type Html, fact } from './html.ts';
 import { methodMarks } from './views/icons.ts';
@@ -117,8 +117,6 @@ const showBank = (
  * on the hosted page.
  */
 export const playBank = (app: FastifyInstance, context: PageContext): void => {
-  takeForms(app);
-
   app.get<TokenRoute>('/:token/bank', async (request, reply) => {
     guardPage(reply, 'own form');
     rememberSwitch(request, reply);
@@ -128,7 +126,7 @@ export const playBank = (app: FastifyInstance, context: PageContext): void => {
     return showBank(reply, found.checkout, words, false);
   });
 
-  app.post<TokenRoute>('/:token/bank', { bodyLimit: formLimit_bytes }, async (request, reply) => {
+  app.post<TokenRoute>('/:token/bank', async (request, reply) => {
     guardPage(reply, 'own form');
     const { words, call } = visitOf(context, request);
     if (!call || !isSameOrigin(request, true)) return sendMessage(reply, 404, 'unknownPage', words);

@@ -69,14 +69,14 @@ const pushChanges = async (
 };
 
 /**
- * Adds the route. Without a live source, or for an unknown payment, it answers 204: a browser does
- * not come again then. 429 when too many are open.
+ * Adds the route. For an unknown payment it answers 204: a browser does not come again then. 429
+ * when too many are open.
  */
 const pushState = (
   app: FastifyInstance,
   context: PageContext,
   limiter: PageLimiter,
-  live: Pick<LiveEvents, 'read'> | undefined,
+  live: Pick<LiveEvents, 'read'>,
 ): void => {
   const begin = openWriters(app);
   app.route<TokenRoute & { Querystring: { tag?: unknown } }>({
@@ -86,7 +86,7 @@ const pushState = (
     handler: async (request, reply) => {
       guardPage(reply);
       const { words, found } = await findCheckout(context, request);
-      if (!live || !found) return reply.code(204).send();
+      if (!found) return reply.code(204).send();
       // HEAD returns only the headers; it opens no stream and does not count against the page's
       // streams.
       if (request.method === 'HEAD') return reply.headers(streamHeaders).send(Readable.from([]));
@@ -172,12 +172,7 @@ const pageOf = ({ pageSecret }: PageContext, request: FastifyRequest): string | 
  * Has every call under /pay counted before anything is done for it. Assets are not: they are in
  * memory, and browsers keep them.
  */
-const limitCalls = (
-  app: FastifyInstance,
-  context: PageContext,
-  limiter: PageLimiter,
-  isPage: (request: FastifyRequest) => boolean,
-): void => {
+const limitCalls = (app: FastifyInstance, context: PageContext, limiter: PageLimiter): void => {
   app.addHook('onRequest', async (request: FastifyRequest, reply: FastifyReply) => {
     if (request.routeOptions.url?.startsWith('/pay/assets/')) return undefined;
     const wait_s = limiter.call(request.raw, pageOf(context, request));
@@ -190,13 +185,16 @@ const limitCalls = (
   });
 };
 
+/** A card is the largest thing that is sent. */
+const bodyLimit_bytes = 2_048;
+
 interface CheckoutDeps {
   /** Runs the operations of schema/operations/checkout.graphql. */
   readonly supergraph: Pick<Supergraph, 'operation'>;
   /** Signs the tokens in page addresses. */
   readonly pageSecret: Keys;
-  /** Reports when a payment changed; without it the page only polls. */
-  readonly liveEvents?: Pick<LiveEvents, 'read'>;
+  /** Reports when a payment changed. */
+  readonly liveEvents: Pick<LiveEvents, 'read'>;
   /** Says where a call comes from, for the limits. */
   readonly addressOf: AddressOf;
   readonly log: Logger;
@@ -247,20 +245,29 @@ export const registerCheckout = (
   app.register(
     async (pay) => {
       pay.setErrorHandler(sendFault(log));
-      limitCalls(pay, context, limiter, isPage);
-      // What is sent is JSON; the simulated bank's form has a scope of its own.
+      limitCalls(pay, context, limiter);
       pay.removeContentTypeParser(['application/json', 'text/plain']);
       const parseJson = openJsonParser(pay);
-      pay.addContentTypeParser('application/json', { parseAs: 'string' }, (request, text, done) =>
-        parseJson(request, String(text), done),
+      pay.addContentTypeParser(
+        'application/json',
+        { parseAs: 'string', bodyLimit: bodyLimit_bytes },
+        (request, text, done) => parseJson(request, String(text), done),
       );
       serveAssets(pay);
       showPage(pay, context);
       answerJson(pay, context);
-      pay.register(async (form) => takePlainForm(form, context));
-      pay.register(async (bank) => playBank(bank, context));
-      pay.register(async (link) => showLink(link, context, limiter));
-      pay.register(async (customer) => showCustomer(customer, context));
+      // Forms are taken where a form is sent, and nowhere else.
+      pay.register(async (forms) => {
+        forms.addContentTypeParser(
+          'application/x-www-form-urlencoded',
+          { parseAs: 'string', bodyLimit: bodyLimit_bytes },
+          (_request, body, done) => done(null, new URLSearchParams(String(body))),
+        );
+        takePlainForm(forms, context);
+        playBank(forms, context);
+        showLink(forms, context, limiter);
+        showCustomer(forms, context);
+      });
       pushState(pay, context, limiter, liveEvents);
     },
     { prefix: '/pay' },

@@ -14,7 +14,7 @@ import {
 } from './call-checkout.ts';
 import { rememberSwitch, formatDay, formatTime, formatAmount, failureWords } from './language.ts';
 import { type PageContext, beginPage, isSameOrigin, sendMessage } from './page-context.ts';
-import { formLimit_bytes, formOf, takeForms } from './forms.ts';
+import { formOf } from './forms.ts';
 import type { Words } from './words/en.ts';
 import { html, linkable, type Html, type Piece, day, fact } from './html.ts';
 import { lock, methodMarks, onwards } from './views/icons.ts';
@@ -354,7 +354,6 @@ const documentOf = async (
 /** Adds the routes. An address that is not ours, or has ended, is a page about it, with 404. */
 export const showCustomer = (app: FastifyInstance, context: PageContext): void => {
   const { calls } = context;
-  takeForms(app);
 
   app.get<CustomerRoute>('/c/*', async (request, reply) => {
     rememberSwitch(request, reply);
@@ -363,7 +362,7 @@ export const showCustomer = (app: FastifyInstance, context: PageContext): void =
     return document ? reply.send(document) : sendMessage(reply, 404, 'unknownPage', words);
   });
 
-  app.post<CustomerRoute>('/c/*', { bodyLimit: formLimit_bytes }, async (request, reply) => {
+  app.post<CustomerRoute>('/c/*', async (request, reply) => {
     const words = beginPage(request, reply);
     const { address, id } = partsOf(request.params['*']);
     const form = formOf(request);

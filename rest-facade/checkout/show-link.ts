@@ -13,7 +13,7 @@ import { isRefusal, type LinkPage } from './call-checkout.ts';
 import { rememberSwitch, formatAmount, refusalWords } from './language.ts';
 import type { PageLimiter } from './limit-page.ts';
 import { type PageContext, beginPage, isSameOrigin, sendMessage } from './page-context.ts';
-import { formLimit_bytes, formOf, takeForms } from './forms.ts';
+import { formOf } from './forms.ts';
 import type { Words } from './words/en.ts';
 import { html, type Html } from './html.ts';
 import { assetAddress } from './serve-assets.ts';
@@ -188,15 +188,13 @@ export const showLink = (
   context: PageContext,
   limiter: PageLimiter,
 ): void => {
-  takeForms(app);
-
   app.get<LinkRoute>('/l/:address', async (request, reply) => {
     rememberSwitch(request, reply);
     const seen = await visit(context, limiter, request, reply);
     return seen ? reply.send(linkPage(seen.link, seen.words)) : reply;
   });
 
-  app.post<LinkRoute>('/l/:address', { bodyLimit: formLimit_bytes }, async (request, reply) => {
+  app.post<LinkRoute>('/l/:address', async (request, reply) => {
     const seen = await visit(context, limiter, request, reply);
     if (!seen) return reply;
     const { link, words } = seen;

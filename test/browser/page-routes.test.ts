@@ -248,6 +248,7 @@ test('while a part of the service is away, the page and its calls are 503 with R
     registerCheckout(app, {
       supergraph: { operation: (name) => ({ name, run }) as never },
       pageSecret,
+      liveEvents: { read: () => assert.fail('a stream was opened') },
       addressOf: openAddressOf([]),
       log: pino({ level: 'silent' }),
     });
