@@ -218,18 +218,10 @@ const openPages = (call: Call, { plan, variables, supergraph, limits, writer }: 
   };
 };
 
-/** The plans of the console's operations, each made when it is first asked for. */
-const openPlans = (supergraph: Pick<Supergraph, 'apiSchema'>) => {
-  const plans = new Map<string, ExportPlan | null>();
-  return (operation: string): ExportPlan | null => {
-    const known = plans.get(operation);
-    if (known !== undefined) return known;
-    const text = consoleOperation(operation);
-    if (text === null) return null;
-    const plan = planExport(supergraph.apiSchema, text);
-    plans.set(operation, plan);
-    return plan;
-  };
+/** The plan of an operation of the console; null for what is no list of it. */
+const planOf = (operation: string, { apiSchema }: ExportDeps['supergraph']): ExportPlan | null => {
+  const text = consoleOperation(operation);
+  return text === null ? null : planExport(apiSchema, text);
 };
 
 const sendFile = async (
@@ -267,7 +259,6 @@ const sendFile = async (
 
 export const serveExports = (app: FastifyInstance, deps: ExportDeps): void => {
   const limits = openExportLimits();
-  const planOf = openPlans(deps.supergraph);
   app.post(
     '/console/exports',
     { bodyLimit: body_max_bytes, config: { load: 'long-lived' } },
@@ -275,7 +266,7 @@ export const serveExports = (app: FastifyInstance, deps: ExportDeps): void => {
       const caller = await admit(request, deps);
       if ('code' in caller) return sendRefusal(reply, caller);
       const { body } = request;
-      const plan = v.is(asked, body) ? planOf(body.operation) : null;
+      const plan = v.is(asked, body) ? planOf(body.operation, deps.supergraph) : null;
       if (!plan || !v.is(asked, body))
         return sendRefusal(
           reply,
