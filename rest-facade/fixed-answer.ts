@@ -10,47 +10,51 @@ import { gzip } from 'node:zlib';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { lazily } from '../subgraphs/platform/graph/lazily.ts';
 
-/** One text in each coding that it is sent in; a coding has an entity tag of its own. */
+/** A text in one coding, with the entity tag of that. */
+interface Coded {
+  readonly coding: 'br' | 'gzip' | null;
+  readonly tag: string;
+  readonly bytes: Buffer;
+}
+
 export interface FixedAnswer {
   readonly headers: Readonly<Record<string, string>>;
-  readonly plain: { readonly tag: string; readonly bytes: Buffer };
-  /** Null where compression gains nothing. */
-  readonly gzipped: { readonly tag: string; readonly bytes: Buffer } | null;
-  /** Null where no build made it: Brotli takes too long for a service that starts. */
-  readonly brotli: { readonly tag: string; readonly bytes: Buffer } | null;
+  readonly plain: Coded;
+  /** What is shorter, the shortest first. */
+  readonly compressed: readonly Coded[];
 }
 
 const compress = promisify(gzip);
 
 /**
  * Prepares a text. `headers` are sent with every response, including Content-Type and, in `vary`,
- * what selects the text in addition to its coding.
+ * what selects the text in addition to its coding. `brotli` is what a build has compressed, since
+ * that takes too long for a service that starts.
  */
 export const prepareAnswer = async (
   text: string | Buffer,
   headers: Readonly<Record<string, string>>,
+  brotli: Buffer | null = null,
 ): Promise<FixedAnswer> => {
   const bytes = Buffer.from(text);
-  const gzipped = await compress(bytes);
   const digest = createHash('sha256').update(bytes).digest('base64url').slice(0, 22);
+  const coded = (coding: Coded['coding'], sent: Buffer): Coded => ({
+    coding,
+    tag: `"${digest}${coding === null ? '' : `-${coding}`}"`,
+    bytes: sent,
+  });
+  const compressed = [coded('br', brotli ?? bytes), coded('gzip', await compress(bytes))];
   return {
     headers: {
       ...headers,
       vary: ['accept-encoding', headers['vary']].filter(Boolean).join(', '),
     },
-    plain: { tag: `"${digest}"`, bytes },
-    gzipped: gzipped.length < bytes.length ? { tag: `"${digest}-gzip"`, bytes: gzipped } : null,
-    brotli: null,
+    plain: coded(null, bytes),
+    compressed: compressed.filter((one) => one.bytes.length < bytes.length),
   };
 };
 
-/** The answer with what a build has compressed of it. */
-export const withBrotli = (answer: FixedAnswer, bytes: Buffer): FixedAnswer => ({
-  ...answer,
-  brotli: { tag: answer.plain.tag.replace(/"$/, '-br"'), bytes },
-});
-
-const takes = (request: FastifyRequest, coding: 'br' | 'gzip'): boolean =>
+const takes = (request: FastifyRequest, coding: Coded['coding']): boolean =>
   new RegExp(`\\b${coding}\\b(?!\\s*;\\s*q=0(?:\\.0*)?(?:\\s*,|\\s*$))`).test(
     request.headers['accept-encoding'] ?? '',
   );
@@ -71,14 +75,8 @@ export const sendAnswer = (
   reply: FastifyReply,
   answer: FixedAnswer,
 ): FastifyReply => {
-  const { brotli, gzipped, plain } = answer;
-  const [coded, coding] =
-    brotli && takes(request, 'br')
-      ? [brotli, 'br']
-      : gzipped && takes(request, 'gzip')
-        ? [gzipped, 'gzip']
-        : [plain, null];
-  const { tag, bytes } = coded;
+  const { coding, tag, bytes } =
+    answer.compressed.find((coded) => takes(request, coded.coding)) ?? answer.plain;
   reply.headers(answer.headers).header('etag', tag);
   if (holds(request, tag)) return reply.code(304).send();
   if (coding !== null) reply.header('content-encoding', coding);

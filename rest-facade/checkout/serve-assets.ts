@@ -10,7 +10,7 @@ import { brotliCompress } from 'node:zlib';
 import type { FastifyInstance } from 'fastify';
 import { errorJson } from '../../schema/wire.ts';
 import { lazily } from '../../subgraphs/platform/graph/lazily.ts';
-import { prepareAnswer, sendAnswer, withBrotli, type FixedAnswer } from '../fixed-answer.ts';
+import { prepareAnswer, sendAnswer, type FixedAnswer } from '../fixed-answer.ts';
 
 const folder = new URL('./browser/', import.meta.url);
 
@@ -43,8 +43,7 @@ const read = (name: string): Buffer => readFileSync(new URL(name, folder));
 
 const make = async (type: string, bytes: Buffer): Promise<FixedAnswer> => {
   const headers = { 'content-type': type, 'x-content-type-options': 'nosniff' };
-  const answer = await prepareAnswer(bytes, headers);
-  return answer.gzipped ? withBrotli(answer, await compress(bytes)) : answer;
+  return prepareAnswer(bytes, headers, await compress(bytes));
 };
 
 /** The assets by name, and their digest. Throws when one is missing: no page works without it. */

@@ -36,7 +36,7 @@ import {
 import { preferredLanguage } from '../checkout/language.ts';
 import { html, contentPolicy } from '../checkout/html.ts';
 import { guardPage } from '../checkout/page-context.ts';
-import { prepareAnswer, sendAnswer, withBrotli, type FixedAnswer } from '../fixed-answer.ts';
+import { prepareAnswer, sendAnswer, type FixedAnswer } from '../fixed-answer.ts';
 
 /*
  * Serves the console as `console/build.ts` has built it: one page for every address, under a policy
@@ -67,13 +67,13 @@ const readProgram = async (): Promise<Program | null> => {
     names
       .filter((name) => extname(name) !== '.br')
       .map(async (name) => {
-        const answer = await prepareAnswer(await readFile(join(built, 'assets', name)), {
+        const read = (file: string): Promise<Buffer> => readFile(join(built, 'assets', file));
+        const headers = {
           'content-type': types[extname(name)] ?? 'application/octet-stream',
           'cache-control': 'public, max-age=31536000, immutable',
-        });
-        const brotli = `${name}.br`;
-        if (!names.includes(brotli)) return [name, answer] as const;
-        return [name, withBrotli(answer, await readFile(join(built, 'assets', brotli)))] as const;
+        };
+        const brotli = names.includes(`${name}.br`) ? await read(`${name}.br`) : null;
+        return [name, await prepareAnswer(await read(name), headers, brotli)] as const;
       }),
   );
   return { page, files: new Map(files) };
