@@ -3,7 +3,7 @@
  * creates something has the same idempotency key, so that it takes effect once however often its
  * answer is lost.
  */
-import { ApiError, ConnectionError } from './errors.ts';
+import { ApiError, ConnectionError, type FailedCall } from './errors.ts';
 import { type Schemas, apiVersion, version } from './schemas.ts';
 import { signCall } from './sign.ts';
 
@@ -85,7 +85,7 @@ const targetOf = ({ path, query }: Call): string => {
 interface FailedAttempt {
   readonly again: boolean;
   readonly retryAfter_s: number | null;
-  readonly error: (attempts: number) => Error;
+  readonly error: Error;
 }
 
 /** What a refusal says; null when something else than the service answered. */
@@ -144,25 +144,18 @@ export const wait = async (ms: number, signal?: AbortSignal): Promise<void> => {
   signal?.throwIfAborted();
 };
 
-const refusedAttempt = async (response: Response, key: string | null): Promise<FailedAttempt> => {
+const refusedAttempt = async (response: Response, call: FailedCall): Promise<FailedAttempt> => {
   const { status, headers } = response;
   const refusal = readRefusal(await response.text());
   const retryAfter_s = readRetryAfter(headers.get('retry-after'));
-  if (!refusal)
-    return {
-      again: status >= 500 || status === 429,
-      retryAfter_s,
-      error: (attempts) => {
-        const message = `the answer ${status} is not the service's: something between answered`;
-        return new ConnectionError(message, { attempts, idempotencyKey: key });
-      },
-    };
+  if (!refusal) {
+    const message = `the answer ${status} is not the service's: something between answered`;
+    const error = new ConnectionError(message, call);
+    return { again: status >= 500 || status === 429, retryAfter_s, error };
+  }
   const answer = { ...refusal, status, requestId: headers.get('x-request-id'), retryAfter_s };
-  return {
-    again: isTryAgain(status, refusal.code),
-    retryAfter_s,
-    error: (attempts) => new ApiError(answer, { attempts, idempotencyKey: key }),
-  };
+  const error = new ApiError(answer, call);
+  return { again: isTryAgain(status, refusal.code), retryAfter_s, error };
 };
 
 /** What `fetch` is given, apart from where. */
@@ -171,7 +164,7 @@ interface Attempt {
   readonly method: string;
   readonly headers: Record<string, string>;
   readonly body: string | null;
-  readonly key: string | null;
+  readonly call: FailedCall;
   readonly timeout_ms: number;
   readonly signal?: AbortSignal | undefined;
 }
@@ -185,7 +178,7 @@ const attemptOnce = async <Answer>(
   attempt: Attempt,
   receive: (response: Response) => Promise<Answer>,
 ): Promise<{ readonly answer: Answer } | FailedAttempt> => {
-  const { url, method, headers, body, key, timeout_ms, signal } = attempt;
+  const { url, method, headers, body, call, timeout_ms, signal } = attempt;
   const ending = new AbortController();
   const abort = (): void => ending.abort(signal?.reason);
   const forget = (): void => signal?.removeEventListener('abort', abort);
@@ -195,7 +188,7 @@ const attemptOnce = async <Answer>(
   try {
     const sent = { method, headers, body, redirect: 'error', signal: ending.signal } as const;
     const response = boundTo(ending.signal, await fetch(url, sent), forget);
-    if (!response.ok) return await refusedAttempt(response, key);
+    if (!response.ok) return await refusedAttempt(response, call);
     return { answer: await receive(response) };
   } catch (error) {
     forget();
@@ -203,11 +196,7 @@ const attemptOnce = async <Answer>(
     const message = ending.signal.aborted
       ? `no answer within ${timeout_ms} ms`
       : `the connection to ${new URL(url).origin} was refused or lost`;
-    return {
-      again: true,
-      retryAfter_s: null,
-      error: (attempts) => new ConnectionError(message, { attempts, idempotencyKey: key }, error),
-    };
+    return { again: true, retryAfter_s: null, error: new ConnectionError(message, call, error) };
   } finally {
     clearTimeout(timer);
   }
@@ -281,7 +270,7 @@ export const openTransport = (client: ClientOptions): Send => {
           method,
           headers: await signed(),
           body,
-          key,
+          call: { attempts, idempotencyKey: key },
           timeout_ms: options.timeout_ms ?? client.timeout_ms ?? 30_000,
           signal: options.signal,
         },
@@ -289,7 +278,7 @@ export const openTransport = (client: ClientOptions): Send => {
       );
       if ('answer' in outcome) return outcome.answer;
       const tooLong = (outcome.retryAfter_s ?? 0) > (client.retryAfterMax_s ?? 60);
-      if (!outcome.again || attempts > retries_max || tooLong) throw outcome.error(attempts);
+      if (!outcome.again || attempts > retries_max || tooLong) throw outcome.error;
       await wait(waitBefore_ms(attempts, outcome.retryAfter_s), options.signal);
     }
   };

@@ -32,8 +32,6 @@ export interface Given {
 
 export interface Output {
   readonly json: boolean;
-  /** Whether a person looks at the progress. */
-  readonly isTerminal: boolean;
   /** A result: an object, or with `--json` its JSON on one line. */
   readonly result: (value: object, text?: string) => void;
   readonly remark: (text: string) => void;
@@ -89,7 +87,6 @@ export const openOutput = (
   const isTerminal = stderr.isTTY === true;
   return {
     json,
-    isTerminal,
     result: (value, text) =>
       void stdout.write(`${print(json ? JSON.stringify(value) : (text ?? linesOf(value)))}\n`),
     remark: (text) => void stderr.write(`${shown(text)}\n`),

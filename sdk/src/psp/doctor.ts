@@ -13,6 +13,8 @@ interface Finding {
   readonly says: string;
 }
 
+const finding = (what: string, ok: boolean, says: string): Finding => ({ what, ok, says });
+
 /** A check and its name, under which a refused call is reported. */
 type Check = readonly [what: string, run: () => Promise<readonly Finding[]>];
 
@@ -21,9 +23,9 @@ const findAll = async (checks: readonly Check[]): Promise<readonly Finding[]> =>
   const found = checks.map(([what, run]) =>
     run().catch((error: unknown) => {
       if (error instanceof ApiError)
-        return [{ what, ok: false, says: `${error.code}: ${error.message}` }];
+        return [finding(what, false, `${error.code}: ${error.message}`)];
       if (error instanceof Failure && error.kind === 'refused')
-        return [{ what, ok: false, says: error.message }];
+        return [finding(what, false, error.message)];
       throw error;
     }),
   );
@@ -39,23 +41,23 @@ const checkService = async ({ url, stopped }: Context): Promise<readonly Finding
   const init = { redirect: 'error', signal: stopped } as const;
   const response = await fetch(`${url}/v1/public/balance`, init).catch(() => null);
   stopped.throwIfAborted();
-  if (!response) return [{ what: 'service', ok: false, says: `nothing answers at ${url}` }];
+  if (!response) return [finding('service', false, `nothing answers at ${url}`)];
   const took_ms = Date.now() - began_ms;
   const spoken = response.headers.get('x-api-version');
   const date = Date.parse(response.headers.get('date') ?? '');
   // The header has whole seconds.
   const skew_s = Math.round((began_ms + took_ms / 2 - (date + 500)) / 1_000);
   const clock = Number.isNaN(date)
-    ? { ok: false, says: 'the service does not say its time' }
-    : { ok: Math.abs(skew_s) < skewMax_s, says: skewOf(skew_s) };
+    ? finding('clock', false, 'the service does not say its time')
+    : finding('clock', Math.abs(skew_s) < skewMax_s, skewOf(skew_s));
   return [
-    { what: 'service', ok: true, says: `${url} answers in ${took_ms} ms` },
-    {
-      what: 'version',
-      ok: spoken === apiVersion,
-      says: `this command speaks ${apiVersion}, the service ${spoken ?? 'none'}`,
-    },
-    { what: 'clock', ...clock },
+    finding('service', true, `${url} answers in ${took_ms} ms`),
+    finding(
+      'version',
+      spoken === apiVersion,
+      `this command speaks ${apiVersion}, the service ${spoken ?? 'none'}`,
+    ),
+    clock,
   ];
 };
 
@@ -81,7 +83,7 @@ const checkTestClock = (clock: TestClock | null): readonly Finding[] => {
   const says = clock.isFrozen
     ? frozenSays(clock)
     : `the shop lives by a test clock, which showed ${clock.at}`;
-  return [{ what: 'test clock', ok: !clock.isFrozen, says }];
+  return [finding('test clock', !clock.isFrozen, says)];
 };
 
 const checkKey = async ({ client, settings }: Context): Promise<readonly Finding[]> => {
@@ -92,8 +94,7 @@ const checkKey = async ({ client, settings }: Context): Promise<readonly Finding
   const known = error === null || code === 'scope_required' || isSignature;
   if (!known) {
     const hint = code === 'unauthorized' ? ' Run psp login, or set PSP_API_KEY' : '';
-    const says = `${error.message}${hint}`;
-    return [{ what: 'key', ok: false, says }];
+    return [finding('key', false, `${error.message}${hint}`)];
   }
   const key = `a ${mode} key${code === 'scope_required' ? ', which may not read the balance' : ''}`;
   const signs = settings.signingSecret !== undefined;
@@ -102,14 +103,14 @@ const checkKey = async ({ client, settings }: Context): Promise<readonly Finding
     : 'the shop demands signed calls: set PSP_SIGNING_SECRET, or run psp login --signing-secret';
   const signed = signs ? 'calls are signed' : 'calls are not signed';
   return [
-    { what: 'key', ok: true, says: key },
-    { what: 'signature', ok: !isSignature, says: isSignature ? refusal : signed },
+    finding('key', true, key),
+    finding('signature', !isSignature, isSignature ? refusal : signed),
   ];
 };
 
 /** The key's owner, as a payment names it. Nothing else depends on it. */
 const findIds = async ({ client }: Context): Promise<Finding> => {
-  const found = (says: string): Finding => ({ what: 'ids', ok: true, says });
+  const found = (says: string): Finding => finding('ids', true, says);
   try {
     const [payment] = await client().payments.list({ limit: 1 }).first(1);
     if (!payment) return found('merchant and shop are named once there is a payment');
@@ -157,8 +158,8 @@ const readLastDeliveries = async (
 const checkWebhooks = async (client: PaymentClient): Promise<readonly Finding[]> => {
   const { from, count, deliveries } = await readLastDeliveries(client, 1, []);
   const more = count >= readMax ? ' or more' : '';
-  const log = { what: 'event log', ok: true, says: `${count}${more} events since ${from}` };
-  const found = (ok: boolean, says: string): Finding => ({ what: 'webhooks', ok, says });
+  const log = finding('event log', true, `${count}${more} events since ${from}`);
+  const found = (ok: boolean, says: string): Finding => finding('webhooks', ok, says);
   if (deliveries.length === 0)
     return [log, found(true, 'no endpoint was sent any of the last events')];
   // One that was not tried yet is on its way.
@@ -193,7 +194,7 @@ const checkRoutes = async (client: PaymentClient): Promise<readonly Finding[]> =
   const says = last
     ? `${lacking.length} refused since ${from} for lack of an acquirer, the last at ${second(last.at)}: ${last.code} (psp logs ${last.id})`
     : `none refused since ${from} for lack of an acquirer`;
-  return [{ what: 'routes', ok: !last, says }];
+  return [finding('routes', !last, says)];
 };
 
 /** All checks; those that depend on a failed one are left out. */
@@ -221,11 +222,8 @@ const haveHappened = async (client: PaymentClient): Promise<readonly Finding[]> 
   Promise.all(
     rehearsed.map(async (event) => {
       const [found] = await client.eventLog.list({ event: [event] }).first(1);
-      return {
-        what: event,
-        ok: found !== undefined,
-        says: found ? `met on ${found.created_at.slice(0, 10)}` : `try psp trigger ${event}`,
-      };
+      const says = found ? `met on ${found.created_at.slice(0, 10)}` : `try psp trigger ${event}`;
+      return finding(event, found !== undefined, says);
     }),
   );
 
@@ -234,15 +232,14 @@ const haveArrived = async (
   client: PaymentClient,
   events: readonly WebhookEventName[],
 ): Promise<Finding> => {
-  const what = 'delivered webhooks';
+  const found = (ok: boolean, says: string): Finding => finding('delivered webhooks', ok, says);
   const { deliveries } = await readLastDeliveries(client, 7, events);
   const lost = deliveries.filter(({ status }) => status === 'failed');
-  if (lost.length > 0)
-    return { what, ok: false, says: `${lost.length} were given up: ${lost[0]?.url ?? ''}` };
+  if (lost.length > 0) return found(false, `${lost.length} were given up: ${lost[0]?.url ?? ''}`);
   const taken = deliveries.filter(({ status }) => status === 'delivered');
   return taken.length > 0
-    ? { what, ok: true, says: `${taken.length} of the last were taken` }
-    : { what, ok: false, says: 'none was: add an endpoint, or read the event log' };
+    ? found(true, `${taken.length} of the last were taken`)
+    : found(false, 'none was: add an endpoint, or read the event log');
 };
 
 interface ShopState {
@@ -269,18 +266,14 @@ interface ShopIds {
 const checkShop = async (context: Context, client: PaymentClient): Promise<readonly Finding[]> => {
   const [payment] = await client.payments.list({ limit: 1 }).first(1);
   const shop = payment ? await readShop(context, payment) : null;
-  if (!shop) return [{ what: 'shop', ok: false, says: 'it has no payment yet to be found by' }];
+  if (!shop) return [finding('shop', false, 'it has no payment yet to be found by')];
+  const {
+    requireSignature: signs,
+    merchant: { liveEnabled: live },
+  } = shop;
   return [
-    {
-      what: 'signed requests',
-      ok: shop.requireSignature,
-      says: shop.requireSignature ? 'demanded' : 'not demanded: the key alone is enough',
-    },
-    {
-      what: 'live mode',
-      ok: shop.merchant.liveEnabled,
-      says: shop.merchant.liveEnabled ? 'enabled' : 'not enabled: ask the operator',
-    },
+    finding('signed requests', signs, signs ? 'demanded' : 'not demanded: the key alone is enough'),
+    finding('live mode', live, live ? 'enabled' : 'not enabled: ask the operator'),
   ];
 };
 
@@ -295,7 +288,7 @@ const checkLiveRoutes = async (
   context: Context,
   client: PaymentClient,
 ): Promise<readonly Finding[]> => {
-  const found = (ok: boolean, says: string) => [{ what: 'live routes', ok, says }];
+  const found = (ok: boolean, says: string) => [finding('live routes', ok, says)];
   if (!context.env['PSP_OPERATOR_TOKEN'])
     return found(false, 'only people see them: set PSP_OPERATOR_TOKEN to a token of your own');
   const [payment] = await client.payments.list({ limit: 1 }).first(1);
@@ -321,7 +314,7 @@ const checkRates = async (client: PaymentClient): Promise<Finding> => {
   const { rates } = await client.rates.list();
   const methods = [...new Set(rates.map(({ method }) => method))];
   const says = methods.length > 0 ? methods.join(', ') : 'none has a rate: ask the operator';
-  return { what: 'methods', ok: methods.length > 0, says };
+  return finding('methods', methods.length > 0, says);
 };
 
 /** The list; what the key may not read is named and counts as open. */
