@@ -118,9 +118,10 @@ const snippetsOf = (name: GuideName, tokens: readonly Token[]) => {
     const [, action] = runLine.exec(token.raw) ?? [];
     if (token.type === 'html' && action) written.push(action);
   }
-  const steps = inOtherLanguages(written);
+  const all = inOtherLanguages(written);
+  const steps = all.filter((step) => typeof step === 'string' || !step.isSketch);
   const blocks = [
-    ...steps.filter((step) => typeof step !== 'string'),
+    ...all.filter((step) => typeof step !== 'string'),
     ...(name === 'verify-webhooks' ? verifierSnippets() : []),
   ];
   return { steps, byName: Map.groupBy(blocks, (block) => block.name) };

@@ -1,7 +1,3 @@
-import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
-import type { FastifyInstance } from 'fastify';
-import { prepareAnswer, serveMade } from '../fixed-answer.ts';
 /**
  * The snippets of the guides. They stand in the English text, as fenced blocks whose first words
  * are a language and a name; other languages take them by a line `{{name}}`. Blocks of one name are
@@ -11,11 +7,17 @@ import { prepareAnswer, serveMade } from '../fixed-answer.ts';
  *     ```sh create PAYMENT_ID=payment.id
  *
  * takes a value out of the answer for what follows; `refused=<code>` is a call that the service
- * refuses; `background` continues during what follows. A line `<!-- run: ... -->` is what another
- * person does in between, as the test that runs them all reads it.
+ * refuses; `background` continues during what follows; a `sketch` is not run. A line
+ * `<!-- run: ... -->` is what another person does in between, as the test that runs them all reads
+ * it.
  */
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { FastifyInstance } from 'fastify';
+import { prepareAnswer, serveMade } from '../fixed-answer.ts';
 
-export type SnippetLanguage = 'sh' | 'ts' | 'py' | 'php' | 'go' | 'json';
+const languages = ['sh', 'ts', 'py', 'php', 'go', 'json'] as const;
+export type SnippetLanguage = (typeof languages)[number];
 
 export interface Block {
   readonly language: SnippetLanguage;
@@ -26,31 +28,29 @@ export interface Block {
   /** The code of the error that it is to be answered with; null where it is carried out. */
   readonly refused: string | null;
   readonly isBackground: boolean;
+  /** Whether it is a part of the reader's own program, which no test can run. */
+  readonly isSketch: boolean;
 }
 
-const languages: readonly string[] = [
-  'sh',
-  'ts',
-  'py',
-  'php',
-  'json',
-] satisfies readonly SnippetLanguage[];
-const isLanguage = (text: string): text is SnippetLanguage => languages.includes(text);
+const isLanguage = (text: string): text is SnippetLanguage =>
+  languages.some((language) => language === text);
 
 /** Reads a fenced block. Throws when its first line is not of the form above. */
 export const readBlock = (info: string, code: string): Block => {
   const [language = '', name = '', ...rest] = info.split(/\s+/);
   if (!isLanguage(language) || !/^[a-z][a-z0-9-]*$/.test(name))
-    throw new Error(`a block needs sh, ts, py, php, go or json and a name, not "${info}"`);
+    throw new Error(`a block needs one of ${languages.join(', ')} and a name, not "${info}"`);
   let refused: string | null = null;
   const values: (readonly [string, string])[] = [];
   for (const word of rest) {
     const [left = '', right = ''] = word.split('=');
     if (left === 'refused' && right !== '') refused = right;
     else if (/^[A-Z][A-Z0-9_]*$/.test(left) && right !== '') values.push([left, right]);
-    else if (word !== 'background') throw new Error(`"${word}" says nothing about a block`);
+    else if (word !== 'background' && word !== 'sketch')
+      throw new Error(`"${word}" says nothing about a block`);
   }
-  return { language, name, code, values, refused, isBackground: rest.includes('background') };
+  const [isBackground, isSketch] = [rest.includes('background'), rest.includes('sketch')];
+  return { language, name, code, values, refused, isBackground, isSketch };
 };
 
 /** What a tab of it is called. */
@@ -276,85 +276,23 @@ export const inOtherLanguages = (
 
 /*
  * The functions that verify webhooks, in four languages: as snippets of a guide, and as files below
- * `/docs/webhooks/`. They are the files of `webhook-guide/`.
+ * `/docs/webhooks/`. They are the files of `webhook-guide/`. A test runs them.
  */
 
-/** One language: its file, and how the function is called where a webhook arrives. */
-interface Verifier {
-  readonly language: SnippetLanguage;
-  readonly file: string;
-  readonly use: string;
-}
-
-const verifiers: readonly Verifier[] = [
-  {
-    language: 'ts',
-    file: 'verify-webhook.ts',
-    use: `app.post('/hook', express.raw({ type: '*/*' }), (request, response) => {
-  if (!verifyWebhook(request.body, request.get('X-PSP-Signature') ?? '', process.env.WEBHOOK_SECRET)) return response.sendStatus(400);
-  const { id, event, data } = JSON.parse(request.body);
-  // Skip an id that you have handled already; answer 2xx within 15 seconds.
-  response.sendStatus(200);
-});`,
-  },
-  {
-    language: 'py',
-    file: 'verify_webhook.py',
-    use: `@app.post("/hook")
-def hook():
-    if not verify_webhook(request.get_data(), request.headers.get("X-PSP-Signature", ""), os.environ["WEBHOOK_SECRET"]):
-        return "", 400
-    event = json.loads(request.get_data())
-    return "", 200`,
-  },
-  {
-    language: 'php',
-    file: 'verify-webhook.php',
-    use: `$body = file_get_contents('php://input');
-if (!verify_webhook($body, $_SERVER['HTTP_X_PSP_SIGNATURE'] ?? '', getenv('WEBHOOK_SECRET'))) {
-    http_response_code(400);
-    exit;
-}
-$event = json_decode($body, true);`,
-  },
-  {
-    language: 'go',
-    file: 'verify_webhook.go',
-    use: `body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, 1<<20))
-if err != nil || !webhook.Verify(body, r.Header.Get("X-PSP-Signature"), os.Getenv("WEBHOOK_SECRET"), webhook.Tolerance, time.Now()) {
-	w.WriteHeader(http.StatusBadRequest)
-	return
-}`,
-  },
+const verifiers: readonly (readonly [SnippetLanguage, file: string])[] = [
+  ['ts', 'verify-webhook.ts'],
+  ['py', 'verify_webhook.py'],
+  ['php', 'verify-webhook.php'],
+  ['go', 'verify_webhook.go'],
 ];
-
-const standardUse = `import { Webhook } from 'standardwebhooks';
-
-const webhook = new Webhook(process.env.WEBHOOK_SECRET); // whsec_..., shown beside whs_... when the endpoint is made
-
-app.post('/hook', express.raw({ type: '*/*' }), (request, response) => {
-  const { id, event, data } = webhook.verify(request.body, request.headers); // throws when it is not genuine
-  response.sendStatus(200);
-});`;
 
 const sourceOf = (file: string): string =>
   readFileSync(join(import.meta.dirname, '../webhook-guide', file), 'utf8');
 
-const block = (name: string, language: SnippetLanguage, code: string): Block => ({
-  language,
-  name,
-  code: code.trimEnd(),
-  values: [],
-  refused: null,
-  isBackground: false,
-});
-
-/** The snippets of the guide about verifying. A test runs the functions. */
-export const verifierSnippets = (): readonly Block[] => [
-  ...verifiers.map(({ language, file }) => block('verifier', language, sourceOf(file))),
-  ...verifiers.map(({ language, use }) => block('receiving', language, use)),
-  block('standard', 'ts', standardUse),
-];
+export const verifierSnippets = (): readonly Block[] =>
+  verifiers.map(([language, file]) =>
+    readBlock(`${language} verifier sketch`, sourceOf(file).trimEnd()),
+  );
 
 /** What a plain text file is served with. */
 const fileHeaders = (cacheControl: string): Readonly<Record<string, string>> => ({
@@ -365,7 +303,7 @@ const fileHeaders = (cacheControl: string): Readonly<Record<string, string>> => 
 
 /** Serves each function as a file to download; none needs a key. */
 export const serveVerifiers = (app: FastifyInstance, cacheControl: string): void => {
-  for (const { file } of verifiers)
+  for (const [, file] of verifiers)
     serveMade(app, `/docs/webhooks/${file}`, () =>
       prepareAnswer(sourceOf(file), fileHeaders(cacheControl)),
     );
