@@ -4,9 +4,9 @@
  */
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { basename, extname, join } from 'node:path';
 import { promisify } from 'node:util';
-import { gzip } from 'node:zlib';
+import { brotliCompress, gzip } from 'node:zlib';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { lazily } from '../subgraphs/platform/graph/lazily.ts';
 
@@ -25,11 +25,12 @@ export interface FixedAnswer {
 }
 
 const compress = promisify(gzip);
+const shorten = promisify(brotliCompress);
 
 /**
  * Prepares a text. `headers` are sent with every response, including Content-Type and, in `vary`,
- * what selects the text in addition to its coding. `brotli` is what a build has compressed, since
- * that takes too long for a service that starts.
+ * what selects the text in addition to its coding. `brotli` is the text under Brotli, which takes
+ * too long for a service that starts.
  */
 export const prepareAnswer = async (
   text: string | Buffer,
@@ -95,21 +96,41 @@ export const serveMade = (
     app.get(address, async (request, reply) => sendAnswer(request, reply, await made()));
 };
 
-/** A file by its name, the files of this folder that it is made of, and its type. */
-type ServedFile = readonly [name: string, paths: readonly string[], type: string];
+/** The path of a file of this folder, or the name of one that is made of several. */
+export type ServedFile = string | readonly [name: string, ...paths: readonly string[]];
 
-/** Serves files below an address; each is read at the first look. */
+export const readFile = (file: ServedFile) => {
+  const [name, ...paths] = typeof file === 'string' ? [basename(file), file] : file;
+  const parts = paths.map((path) => readFileSync(join(import.meta.dirname, path)));
+  return { name, bytes: Buffer.concat(parts) };
+};
+
+const types: Readonly<Record<string, string>> = {
+  '.js': 'text/javascript; charset=utf-8',
+  '.css': 'text/css; charset=utf-8',
+  '.woff2': 'font/woff2',
+  '.svg': 'image/svg+xml',
+};
+
+/** What a file is served with. */
+export const fileHeaders = (name: string, cacheControl: string) => ({
+  'content-type': types[extname(name)] ?? 'application/octet-stream',
+  'cache-control': cacheControl,
+});
+
+/**
+ * Serves files below an address. `brotli` is for files that browsers keep: it takes longer, and
+ * they are shorter.
+ */
 export const serveFiles = (
   app: FastifyInstance,
   below: string,
   files: readonly ServedFile[],
   cacheControl: string,
+  brotli = false,
 ): void => {
-  for (const [name, paths, type] of files)
-    serveMade(app, `${below}${name}`, () =>
-      prepareAnswer(
-        Buffer.concat(paths.map((path) => readFileSync(join(import.meta.dirname, path)))),
-        { 'content-type': type, 'cache-control': cacheControl },
-      ),
+  for (const { name, bytes } of files.map(readFile))
+    serveMade(app, `${below}${name}`, async () =>
+      prepareAnswer(bytes, fileHeaders(name, cacheControl), brotli ? await shorten(bytes) : null),
     );
 };

@@ -4,7 +4,7 @@
  */
 import fastify, { type FastifyInstance } from 'fastify';
 import { html as markup, markupText, contentPolicy } from './checkout/html.ts';
-import { prepareAnswer, sendAnswer, serveFiles, serveMade } from './fixed-answer.ts';
+import { fileHeaders, prepareAnswer, sendAnswer, serveFiles, serveMade } from './fixed-answer.ts';
 import { serveGuides, serveOtherPage } from './guides/serve-guides.ts';
 import {
   type Contract,
@@ -165,8 +165,6 @@ const html = {
   'cache-control': cacheControl,
   'content-security-policy': contentSecurityPolicy,
 };
-const scriptType = 'text/javascript; charset=utf-8';
-const script = { 'content-type': scriptType, 'cache-control': cacheControl };
 
 /** Adds them. The reference is large and seldom looked at: it is loaded at the first look. */
 export const serveDocs = async (
@@ -189,7 +187,8 @@ export const serveDocs = async (
   );
   serveGuides(app, cacheControl);
   serveMade(app, '/docs/reference/', () => prepareAnswer(page, html));
-  const start = ['start-reference.js', ['browser/start-reference.js'], scriptType] as const;
-  serveFiles(app, '/docs/js/', [start], cacheControl);
-  serveMade(app, '/docs/js/scalar.js', async () => prepareAnswer(await readReference(), script));
+  serveFiles(app, '/docs/js/', ['browser/start-reference.js'], cacheControl);
+  serveMade(app, '/docs/js/scalar.js', async () =>
+    prepareAnswer(await readReference(), fileHeaders('scalar.js', cacheControl)),
+  );
 };

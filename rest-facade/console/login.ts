@@ -14,8 +14,9 @@ import type { Refusal } from '../../subgraphs/rules/refusal.ts';
 import { preferredLanguage } from '../checkout/language.ts';
 import { html, markupText, type Html, type Piece } from '../checkout/html.ts';
 import { guardPage } from '../checkout/page-context.ts';
+import { lookFiles } from '../checkout/serve-assets.ts';
 import { lazily } from '../../subgraphs/platform/graph/lazily.ts';
-import { serveFiles } from '../fixed-answer.ts';
+import { serveFiles, type ServedFile } from '../fixed-answer.ts';
 
 const issuerDeadline_s = 3;
 /** What the console requests from the issuer: the person's identity. */
@@ -226,14 +227,11 @@ export const sendEnterPage = (
     .send(pageBeside(language, words.title, main, head));
 };
 
-const browser = 'checkout/browser';
-const files = [
-  ['enter.js', ['console/browser/enter.js'], 'text/javascript; charset=utf-8'],
-  ['enter.css', [`${browser}/base.css`, 'console/browser/enter.css'], 'text/css; charset=utf-8'],
-  ['icon.svg', [`${browser}/icon.svg`], 'image/svg+xml'],
-  ['onest-latin.woff2', [`${browser}/fonts/onest-latin.woff2`], 'font/woff2'],
-  ['onest-cyrillic.woff2', [`${browser}/fonts/onest-cyrillic.woff2`], 'font/woff2'],
-] as const;
+const files: readonly ServedFile[] = [
+  'console/browser/enter.js',
+  ['enter.css', 'checkout/browser/base.css', 'console/browser/enter.css'],
+  ...lookFiles,
+];
 
 export const serveEnterFiles = (app: FastifyInstance): void =>
   serveFiles(app, '/console/enter/', files, 'public, max-age=300');

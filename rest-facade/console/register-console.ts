@@ -36,7 +36,7 @@ import {
 import { preferredLanguage } from '../checkout/language.ts';
 import { html, contentPolicy } from '../checkout/html.ts';
 import { guardPage } from '../checkout/page-context.ts';
-import { prepareAnswer, sendAnswer, type FixedAnswer } from '../fixed-answer.ts';
+import { fileHeaders, prepareAnswer, sendAnswer, type FixedAnswer } from '../fixed-answer.ts';
 
 /*
  * Serves the console as `console/build.ts` has built it: one page for every address, under a policy
@@ -44,13 +44,6 @@ import { prepareAnswer, sendAnswer, type FixedAnswer } from '../fixed-answer.ts'
  */
 
 const built = join(import.meta.dirname, '../../console/dist');
-
-const types: Readonly<Record<string, string>> = {
-  '.js': 'text/javascript; charset=utf-8',
-  '.css': 'text/css; charset=utf-8',
-  '.woff2': 'font/woff2',
-  '.svg': 'image/svg+xml',
-};
 
 interface Program {
   /** The page, with a place for the nonce. */
@@ -68,10 +61,7 @@ const readProgram = async (): Promise<Program | null> => {
       .filter((name) => extname(name) !== '.br')
       .map(async (name) => {
         const read = (file: string): Promise<Buffer> => readFile(join(built, 'assets', file));
-        const headers = {
-          'content-type': types[extname(name)] ?? 'application/octet-stream',
-          'cache-control': 'public, max-age=31536000, immutable',
-        };
+        const headers = fileHeaders(name, 'public, max-age=31536000, immutable');
         const brotli = names.includes(`${name}.br`) ? await read(`${name}.br`) : null;
         return [name, await prepareAnswer(await read(name), headers, brotli)] as const;
       }),

@@ -7,8 +7,15 @@ import { consoleVersion } from '../../gateway/graphql/read-document.ts';
 import { errorJson } from '../../schema/wire.ts';
 import { preferredLanguage } from '../checkout/language.ts';
 import { html, markupText, type Html, contentPolicy } from '../checkout/html.ts';
+import { lookFiles } from '../checkout/serve-assets.ts';
 import { lazily } from '../../subgraphs/platform/graph/lazily.ts';
-import { prepareAnswer, sendAnswer, serveFiles, serveMade } from '../fixed-answer.ts';
+import {
+  prepareAnswer,
+  sendAnswer,
+  serveFiles,
+  serveMade,
+  type ServedFile,
+} from '../fixed-answer.ts';
 import { readContract } from '../read-contract.ts';
 import {
   guideGroups,
@@ -30,22 +37,19 @@ const headersOf = (cacheControl: string): Readonly<Record<string, string>> => ({
   'content-security-policy': contentPolicy({ 'form-action': "'self'" }),
 });
 
-const browser = 'checkout/browser';
 /** What pages load, by the files that it is made of. */
-const assets = [
-  ...['guides.js', 'own-key.js', 'search.js'].map(
-    (name) => [name, [`guides/browser/${name}`], 'text/javascript; charset=utf-8'] as const,
-  ),
+const assets: readonly ServedFile[] = [
+  'guides/browser/guides.js',
+  'guides/browser/own-key.js',
+  'guides/browser/search.js',
   [
     'guides.css',
-    [`${browser}/base.css`, 'guides/browser/guides.css', 'guides/browser/snippets.css'],
-    'text/css; charset=utf-8',
+    'checkout/browser/base.css',
+    'guides/browser/guides.css',
+    'guides/browser/snippets.css',
   ],
-  ['icon.svg', [`${browser}/icon.svg`], 'image/svg+xml'],
-  ...['onest-latin.woff2', 'onest-cyrillic.woff2', 'onest-currency.woff2'].map(
-    (name) => [name, [`${browser}/fonts/${name}`], 'font/woff2'] as const,
-  ),
-] as const;
+  ...lookFiles,
+];
 
 type Guides = Readonly<Record<GuideName, Guide>>;
 
