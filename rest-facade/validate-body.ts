@@ -2,13 +2,7 @@
  * Validates bodies by the OpenAPI description. A null in an optional field counts as absent,
  * because typed clients send it so; null stays where the description gives it a meaning.
  */
-import {
-  Ajv2020,
-  type ErrorObject,
-  type FuncKeywordDefinition,
-  type Options,
-  type ValidateFunction,
-} from 'ajv/dist/2020.js';
+import { Ajv2020, type ErrorObject, type ValidateFunction } from 'ajv/dist/2020.js';
 import { nameOf } from '../gateway/graphql/raw-body.ts';
 import { isCurrency } from '../schema/currencies.ts';
 import { fieldMistakes_max, type FieldMistake, repeatable } from '../subgraphs/rules/refusal.ts';
@@ -38,7 +32,9 @@ const isInstant = (text: string): boolean => {
   }
 };
 
-const options: Options = {
+/** Finds every mistake of a value, the first one first. */
+const ajv = new Ajv2020({
+  allErrors: true,
   verbose: true,
   strictTypes: false,
   formats: {
@@ -52,20 +48,15 @@ const options: Options = {
     email: /^[^\s@]+@[^\s@.]+(\.[^\s@.]+)+$/,
     'iso-4217': isCurrency,
   },
-};
-const words = ['example', 'x-default', 'x-expected'];
+});
+ajv.addVocabulary(['example', 'x-default', 'x-expected']);
 /** Of several fields one is required. Not `anyOf`, of which generators make a type of anything. */
-const needsOne: FuncKeywordDefinition = {
+ajv.addKeyword({
   keyword: 'x-needs-one',
   type: 'object',
   schemaType: 'array',
   validate: (names: readonly string[], data: object) => names.some((name) => name in data),
-};
-const open = (more: Options): Ajv2020 =>
-  new Ajv2020({ ...options, ...more }).addVocabulary(words).addKeyword(needsOne);
-const ajv = open({});
-/** Finds every mistake, which takes longer. */
-const ajvAll = open({ allErrors: true });
+});
 
 /** What is wrong with a value, each field once and the first mistake first; nothing if it fits. */
 type Check = (value: unknown) => readonly FieldMistake[];
@@ -188,19 +179,13 @@ const described = (errors: readonly ErrorObject[], root: string): readonly Field
 
 /**
  * A check by a schema; `root` is the path of the validated value. The first value compiles the
- * schema, and throws if it cannot be compiled: most schemas are rarely used. Only an invalid value
- * is searched for all mistakes.
+ * schema, and throws if it cannot be compiled: most schemas are rarely used.
  */
 export const compileSchema = (schema: Schema, root: string): Check => {
   let compiled: ValidateFunction | null = null;
-  let compiledAll: ValidateFunction | null = null;
   return (value) => {
     const validate = (compiled ??= ajv.compile(schema));
-    if (validate(value)) return [];
-    const first = validate.errors?.slice(-1) ?? [];
-    const validateAll = (compiledAll ??= ajvAll.compile(schema));
-    validateAll(value);
-    return described([...first, ...(validateAll.errors ?? [])], root);
+    return validate(value) ? [] : described(validate.errors ?? [], root);
   };
 };
 
