@@ -6,12 +6,10 @@ import type { FastifyInstance } from 'fastify';
 import { withHints } from '../gateway/live/hints.ts';
 import { openAuthenticator } from '../gateway/callers/authenticate.ts';
 import { openAddressOf, openOrigins } from '../subgraphs/platform/access/caller-address.ts';
-import type { BearerReader } from '../gateway/callers/caller.ts';
 import {
   withSessions,
   openSessionCookie,
   openConsoleSessions,
-  type ConsoleSessionsDeps,
 } from '../gateway/callers/with-sessions.ts';
 import { openLiveEvents, storedEvents } from '../gateway/live/events.ts';
 import { openLiveSubscriptions } from '../gateway/live/subscriptions.ts';
@@ -24,8 +22,8 @@ import type { NotificationRoute } from '../subgraphs/platform/http/bank-notifica
 import type { Bus } from '../subgraphs/platform/bus/bus.ts';
 import type { SettledConfig } from '../subgraphs/platform/config/config.ts';
 import type { Logger } from '../subgraphs/platform/tracing/telemetry.ts';
-import { openIssuerLogin, type IssuerLogin } from './console/login.ts';
-import { registerConsole, type ConsoleDeps } from './console/register-console.ts';
+import { openIssuerLogin } from './console/login.ts';
+import { registerConsole } from './console/register-console.ts';
 import { registerCheckout } from './checkout/register-checkout.ts';
 import { openEventStream } from './event-stream.ts';
 import { serveExports } from './exports/serve-exports.ts';
@@ -43,30 +41,6 @@ interface EdgeOptions {
   /** Closes what is opened here. */
   readonly stack: AsyncDisposableStack;
 }
-
-type CallersDeps = Pick<EdgeOptions, 'bus' | 'log' | 'stack'> &
-  Pick<ConsoleSessionsDeps, 'supergraph'>;
-
-/** People with the console's cookie. */
-const openCallers = (
-  { publicUrl, graphqlOrigins }: SettledConfig,
-  { supergraph, bus, log, stack }: CallersDeps,
-): Pick<ConsoleDeps, 'sessions' | 'cookie' | 'origins'> => {
-  const sessions = openConsoleSessions({ supergraph, bus, publicUrl, log });
-  stack.defer(() => sessions.close());
-  return {
-    sessions,
-    cookie: openSessionCookie(publicUrl),
-    origins: openOrigins(publicUrl, graphqlOrigins),
-  };
-};
-
-/** The login at the issuer; null where the console is not known to it. */
-const openLogin = (
-  { oidc, consoleLogin: login, publicUrl, secrets }: SettledConfig,
-  readToken: BearerReader,
-): IssuerLogin | null =>
-  oidc && login && openIssuerLogin({ oidc, login, publicUrl, keys: secrets.console, readToken });
 
 /**
  * Adds the public roles to the server of a process. It starts although Redis is named and cannot be
@@ -94,18 +68,22 @@ export const registerEdge = async (
   stack.defer(() => authenticator.close());
   const limiter = await openRateLimiter({ redisUrl, wait_ms, addressOf, log });
   stack.defer(() => limiter.close());
-  const callers = openCallers(config, { supergraph, bus, log, stack });
+  const sessions = openConsoleSessions({ supergraph, bus, publicUrl, log });
+  stack.defer(() => sessions.close());
+  const origins = openOrigins(publicUrl, config.graphqlOrigins);
+  // People with the console's cookie.
+  const callers = { sessions, cookie: openSessionCookie(publicUrl), origins };
+  const people = withSessions(authenticator, callers);
   const liveSubscriptions = openLiveSubscriptions({ supergraph, liveEvents, log });
   if (roles.has('gateway')) {
     const { graphIntrospection: introspection, graphiql } = config;
-    // For people over sockets alone: the stream of merchants below does not know of them.
-    const peopleToo = withHints(liveSubscriptions, { supergraph, bus });
     await registerGateway(app, {
       supergraph,
-      authenticator: withSessions(authenticator, callers),
-      origins: callers.origins,
+      authenticator: people,
+      origins,
       limiter,
-      liveSubscriptions: peopleToo,
+      // For people over sockets alone: the stream of merchants below does not know of them.
+      liveSubscriptions: withHints(liveSubscriptions, { supergraph, bus }),
       log,
       introspection,
       graphiql,
@@ -117,10 +95,15 @@ export const registerEdge = async (
     const bankCallbacks = { addressOf, routes: bankNotifications };
     const parts = { supergraph, authenticator, limiter, openStream, bankCallbacks, publicUrl, log };
     await registerRestFacade(app, parts);
-    const issuerLogin = readToken && openLogin(config, readToken);
-    const ways = { issuerLogin, hasLinks: config.oidc === null };
+    const { oidc, consoleLogin: login } = config;
+    // Null where the console is not known to the issuer.
+    const issuerLogin =
+      readToken &&
+      oidc &&
+      login &&
+      openIssuerLogin({ oidc, login, publicUrl, keys: secrets.console, readToken });
+    const ways = { issuerLogin, hasLinks: oidc === null };
     await registerConsole(app, { ...callers, ...ways, authenticator, limiter, publicUrl, log });
-    const people = withSessions(authenticator, callers);
     serveExports(app, { supergraph, authenticator: people, limiter, log });
   }
   if (roles.has('checkout'))
