@@ -37,8 +37,10 @@ const openReceiptRecord = (
 ): ((connector: string, receipt: NotifiedReceipt) => Promise<boolean>) => {
   const askOfPayment = supergraph.operation('AskBankOfPayment');
   const recordReceipt = supergraph.operation('RecordBankReceipt');
-  const record = async (connector: string, receipt: NotifiedReceipt): Promise<boolean> => {
+  return async (connector, receipt) => {
     const { merchantId, paymentId, type, amount, fiscal, failureReason } = receipt;
+    // What names nothing of ours never will.
+    if (!isCanonicalUuid(merchantId) || !isCanonicalUuid(paymentId)) return true;
     const call = edgeCall('bank-callback');
     const input = {
       merchantId,
@@ -56,17 +58,14 @@ const openReceiptRecord = (
       if (errors?.length) log.warn({ paymentId, requestId: call.requestId }, unrecorded);
       return !errors?.length && data?.['bankReceiptRecord'] !== 'early';
     };
-    if (await recorded()) return true;
-    await askOfPayment.run({ merchantId, id: paymentId, connector }, call);
-    return recorded();
-  };
-  return async (connector, receipt) => {
-    // What names nothing of ours never will.
-    if (!isCanonicalUuid(receipt.merchantId) || !isCanonicalUuid(receipt.paymentId)) return true;
-    return record(connector, receipt).catch((error: unknown) => {
+    try {
+      if (await recorded()) return true;
+      await askOfPayment.run({ merchantId, id: paymentId, connector }, call);
+      return await recorded();
+    } catch (error) {
       log.warn({ err: error }, unrecorded);
       return false;
-    });
+    }
   };
 };
 
