@@ -180,22 +180,6 @@ const bodyOf = (text: string, known: ReadonlySet<string>): string | null =>
     ? `(${Buffer.byteLength(text)} bytes)`
     : maskBody(text, known);
 
-/** What hands a batch over; bodies are masked here. */
-const openWriter = (
-  supergraph: Pick<Supergraph, 'operation'>,
-  known: ReadonlySet<string>,
-): ((batch: readonly Noted[]) => Promise<void>) => {
-  const operation = supergraph.operation('NoteApiRequests');
-  return async (batch) => {
-    const requests = batch.map(({ note, request, response }) => ({
-      ...note,
-      requestBody: bodyOf(request?.toString('utf8') ?? '', known),
-      responseBody: bodyOf(response, known),
-    }));
-    dataOf(await operation.run({ requests }, edgeCall('gateway')));
-  };
-};
-
 /** Bounds what waits to be handed over. */
 const openRoom = () => {
   let notes = 0;
@@ -227,13 +211,18 @@ export const openRequestLog = (
   known: ReadonlySet<string>,
   log: Pick<Logger, 'warn'>,
 ) => {
-  const writeBatch = openWriter(supergraph, known);
+  const operation = supergraph.operation('NoteApiRequests');
   const room = openRoom();
   const buffer = openBuffer<Noted>({
     batch_max,
-    write: (batch) => {
+    write: async (batch) => {
       for (const noted of batch) room.free(noted);
-      return writeBatch(batch);
+      const requests = batch.map(({ note, request, response }) => ({
+        ...note,
+        requestBody: bodyOf(request?.toString('utf8') ?? '', known),
+        responseBody: bodyOf(response, known),
+      }));
+      dataOf(await operation.run({ requests }, edgeCall('gateway')));
     },
     drop: (requests, error) => {
       dropped.inc(requests);
