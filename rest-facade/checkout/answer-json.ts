@@ -19,6 +19,7 @@ import {
   isSameOrigin,
 } from './page-context.ts';
 import type { Words } from './words/en.ts';
+import { payableMethods } from './words/words.ts';
 import { refusalWords } from './language.ts';
 import { markupText } from './html.ts';
 import { pageTitle, regionViews } from './views/page.ts';
@@ -76,7 +77,7 @@ const card = v.strictObject({
   cvc: word(4),
   holder: v.pipe(v.string(), v.maxLength(64)),
 });
-const methodBody = v.strictObject({ method: v.picklist(['sbp', 'cards', 'tpay', 'sberpay']) });
+const methodBody = v.strictObject({ method: v.picklist(payableMethods) });
 const payBody = v.strictObject({ card: v.optional(card) });
 const planBody = v.strictObject({
   outcome: v.picklist(['succeeded', 'failed', 'requires_action', 'pending']),

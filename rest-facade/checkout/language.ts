@@ -63,14 +63,7 @@ export const rememberSwitch = (request: FastifyRequest, reply: FastifyReply): vo
 };
 
 /** The texts of a language. */
-export const wordsOf = (language: Language): Words => {
-  switch (language) {
-    case 'ru':
-      return ru;
-    case 'en':
-      return en;
-  }
-};
+export const wordsOf = (language: Language): Words => ({ ru, en })[language];
 
 /** A refusal or an error code in the buyer's words. */
 export const refusalWords = ({ refusals, refused }: Words, code: string): string =>

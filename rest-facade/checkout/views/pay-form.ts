@@ -3,7 +3,7 @@ import { grouped } from '../browser/card-rules.js';
 import type { Checkout } from '../call-checkout.ts';
 import { html, type Html, type Piece, linkable } from '../html.ts';
 import type { Words } from '../words/en.ts';
-import type { PayableMethod, Message, Language } from '../words/words.ts';
+import { payableMethods, type PayableMethod, type Message, type Language } from '../words/words.ts';
 import { methodMarks, spinner, brandMarks, cardBrands, type CardBrand } from './icons.ts';
 import { consentView, payWords } from './subscription.ts';
 
@@ -146,11 +146,9 @@ const cardFields = (
     ${test && testCardList(words)}
   </div>`;
 
-const payable = ['sbp', 'cards', 'tpay', 'sberpay'] as const satisfies readonly PayableMethod[];
-
 /** The method when a buyer can pay by it; null for `any` and `recurrent`. */
 export const payableMethod = (method: string): PayableMethod | null =>
-  payable.find((candidate) => candidate === method) ?? null;
+  payableMethods.find((candidate) => candidate === method) ?? null;
 
 /**
  * Whether the card that was typed was lost on its way: the bank has no order, and the buyer types

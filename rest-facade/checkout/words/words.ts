@@ -32,6 +32,7 @@ export interface Message {
 }
 
 export type SubscriptionPeriod = NonNullable<CheckoutFieldsFragment['subscription']>['period'];
-export type PayableMethod = 'sbp' | 'cards' | 'tpay' | 'sberpay';
+export const payableMethods = ['sbp', 'cards', 'tpay', 'sberpay'] as const;
+export type PayableMethod = (typeof payableMethods)[number];
 /** Methods that a shop can save. */
 export type SavableMethod = Exclude<PayableMethod, 'sberpay'>;
