@@ -18,12 +18,12 @@ const hold_d = 7;
 const endings: ReadonlySet<string> = new Set(['expired_on_capture', 'canceled_by_merchant']);
 
 /** Whether a payment was held, and is not any more. */
-export const isReleased = ({ status, cancellation }: WirePayment): boolean =>
-  status === 'canceled' && endings.has(cancellation.reason);
+export const isReleased = ({ status, cancellation_details }: WirePayment): boolean =>
+  status === 'canceled' && endings.has(cancellation_details.reason);
 
 export const held = (payment: WirePayment, now: Temporal.Instant): BankAnswer => ({
   kind: 'authorized',
-  captureBefore: payment.expiresAt ?? (payment.createdAt ?? now).add({ hours: 24 * hold_d }),
+  captureBefore: payment.expires_at ?? (payment.created_at ?? now).add({ hours: 24 * hold_d }),
   ...acceptedBy(payment),
 });
 

@@ -49,7 +49,7 @@ const refunded = async (
 ): Promise<RefundAnswer> => {
   if (!refund) return unknown;
   const isOurs = await checkEcho(order, refund);
-  if (!isOurs || refund.paymentId !== order.payment.reference)
+  if (!isOurs || refund.payment_id !== order.payment.reference)
     return { kind: 'pending', reference: refund.id, askAt: null };
   switch (refund.status) {
     case 'succeeded':
@@ -63,8 +63,8 @@ const refunded = async (
     case 'canceled':
       return {
         kind: 'declined',
-        failureCode: refundFailure(refund.cancellation),
-        bankCode: refund.cancellation.reason,
+        failureCode: refundFailure(refund.cancellation_details),
+        bankCode: refund.cancellation_details.reason,
       };
   }
 };

@@ -1,14 +1,8 @@
 /** The meaning of YooKassa's answers about a payment, to an order, a query or a charge. */
 import { bodyOf, stopped, unknown } from '../bank-http.ts';
 import type { Ordered } from '../check-echo.ts';
-import type {
-  Accepted,
-  BankAnswer,
-  FoundSession,
-  HoldOrder,
-  PayerTraits,
-  ChargeAnswer,
-} from '../bank.ts';
+import type { Accepted, BankAnswer, HoldOrder, PayerTraits, ChargeAnswer } from '../bank.ts';
+import type { BankStep, BuyerMethod } from '../../rules/banks.ts';
 import type { ReceiptTerms } from '../../rules/receipt.ts';
 import type { Account } from '../bank-accounts.ts';
 import { holderOf, type ApiCall, type Caller, type ApiAnswer, type Client } from './client.ts';
@@ -85,7 +79,7 @@ export const metadataOf = (
  * Finds the item of an operation in a list, within `pages_max` pages. Null when it is not there;
  * `unknown` when the list could not be read.
  */
-export const findListed = async <Item extends { readonly operationId: string | null }>(
+export const findListed = async <Item extends Pick<WirePayment, 'metadata'>>(
   { client, shop }: Pick<PaymentCalls, 'client' | 'shop'>,
   list: Required<Pick<ApiCall, 'path' | 'query'>> & { readonly pages_max: number },
   readItem: (item: unknown) => Item | null,
@@ -100,7 +94,7 @@ export const findListed = async <Item extends { readonly operationId: string | n
     });
     const read = readPage(bodyOf(answer), readItem);
     if (!read) return unknown;
-    const found = read.items.find((item) => item.operationId === operationId);
+    const found = read.items.find(({ metadata }) => metadata.operation_id === operationId);
     if (found) return found;
     if (read.nextCursor === null) return null;
     cursor = read.nextCursor;
@@ -108,12 +102,14 @@ export const findListed = async <Item extends { readonly operationId: string | n
   return unknown;
 };
 
-export const traitsOf = ({ cardBrand, cardLast4, payerBankId }: WirePayment): PayerTraits => ({
-  cardBrand,
-  cardMask: cardLast4 === null ? null : `**** **** **** ${cardLast4}`,
+export const traitsOf = ({
+  payment_method: { card, payer_bank_details: bank },
+}: WirePayment): PayerTraits => ({
+  cardBrand: card.card_type,
+  cardMask: card.last4 === null ? null : `**** **** **** ${card.last4}`,
   cardHolder: null,
   phoneMask: null,
-  payerBank: payerBankId,
+  payerBank: bank.bank_id,
 });
 
 /** 401 and 403 are about our own account, not about the buyer or the order. */
@@ -129,35 +125,41 @@ export const declinedOrder = (
   bankCode: answer.code,
 });
 
-export const declined = ({ cancellation }: WirePayment): BankAnswer & { kind: 'declined' } => ({
+export const declined = ({
+  cancellation_details: cancellation,
+}: WirePayment): BankAnswer & { kind: 'declined' } => ({
   kind: 'declined',
   failureCode: paymentFailure(cancellation),
   bankCode: cancellation.reason,
 });
 
 /** What is kept of a payment whose buyer has confirmed. */
-export const acceptedBy = (payment: WirePayment): Accepted => ({
-  reference: payment.id,
-  rrn: payment.rrn ?? payment.sbpOperationId,
-  traits: traitsOf(payment),
-  ...(payment.isSaved && payment.methodId !== null ? { savedReference: payment.methodId } : {}),
-});
+export const acceptedBy = (payment: WirePayment): Accepted => {
+  const { id, saved, sbp_operation_id } = payment.payment_method;
+  return {
+    reference: payment.id,
+    rrn: payment.authorization_details.rrn ?? sbp_operation_id,
+    traits: traitsOf(payment),
+    ...(saved && id !== null ? { savedReference: id } : {}),
+  };
+};
 
 export const approved = (payment: WirePayment): BankAnswer & { kind: 'approved' } => ({
   kind: 'approved',
   ...acceptedBy(payment),
 });
 
-/** Where the buyer confirms, in an answer that finds an order again. */
-const sessionOf = ({
-  id: reference,
-  confirmationType,
-  confirmationUrl: stepUrl,
-  methodType,
-}: WirePayment): { readonly session?: FoundSession } => {
-  if (stepUrl === null) return {};
-  const redirected = methodType === 'bank_card' ? 'three_d_secure' : 'redirect';
-  return { session: { reference, step: confirmationType === 'qr' ? 'qr' : redirected, stepUrl } };
+const steps: Readonly<Record<BuyerMethod, BankStep>> = {
+  sbp: 'qr',
+  cards: 'three_d_secure',
+  tpay: 'redirect',
+  sberpay: 'redirect',
+};
+
+/** Where the buyer confirms; null: there is nothing to confirm. */
+export const stepOf = (method: BuyerMethod, { confirmation }: WirePayment) => {
+  const stepUrl = confirmation.confirmation_url ?? confirmation.confirmation_data;
+  return stepUrl === null ? null : { step: steps[method], stepUrl };
 };
 
 /**
@@ -166,7 +168,7 @@ const sessionOf = ({
  */
 export const standing = async (
   calls: PaymentCalls,
-  ordered: Ordered,
+  ordered: Ordered & { readonly method?: BuyerMethod | null },
   payment: WirePayment | null,
 ): Promise<ChargeAnswer> => {
   if (!payment) return unknown;
@@ -177,11 +179,12 @@ export const standing = async (
     case 'canceled':
       return declined(payment);
     case 'pending':
-    case 'waiting_for_capture':
-      return {
-        kind: 'pending',
-        askAt: ordered.now.add({ seconds: askEvery_s }),
-        ...sessionOf(payment),
-      };
+    case 'waiting_for_capture': {
+      const askAt = ordered.now.add({ seconds: askEvery_s });
+      const step = ordered.method && stepOf(ordered.method, payment);
+      return step
+        ? { kind: 'pending', askAt, session: { reference: payment.id, ...step } }
+        : { kind: 'pending', askAt };
+    }
   }
 };

@@ -12,7 +12,7 @@ import type {
   PaymentQuestion,
   BankAnswer,
 } from '../bank.ts';
-import type { BankStep, BuyerMethod } from '../../rules/banks.ts';
+import type { BuyerMethod } from '../../rules/banks.ts';
 import { askEach, type ApiAnswer } from './client.ts';
 import { wireAmount, readPayment, type WirePayment } from './wire.ts';
 import {
@@ -27,6 +27,7 @@ import {
   type PaymentCalls,
   approved,
   standing,
+  stepOf,
   get,
   post,
   withHolder,
@@ -42,8 +43,8 @@ import { held, isReleased } from './holds.ts';
 /** How much of the list is read: within the minutes around an order. */
 const pages_max = 100;
 
-const isOurVoid = ({ status, cancellation }: WirePayment): boolean =>
-  status === 'canceled' && cancellation.reason === 'canceled_by_merchant';
+const isOurVoid = ({ status, cancellation_details }: WirePayment): boolean =>
+  status === 'canceled' && cancellation_details.reason === 'canceled_by_merchant';
 
 /** Voids the card's authorisation; the method is verified when that is certain. */
 const voidAuthorisation = async (
@@ -63,7 +64,8 @@ const settleHeld = async (
   asked: PaymentQuestion,
   payment: WirePayment,
 ): Promise<BankAnswer> => {
-  if (payment.operationId === asked.operationId && isReleased(payment)) return { kind: 'released' };
+  if (payment.metadata.operation_id === asked.operationId && isReleased(payment))
+    return { kind: 'released' };
   if (payment.status !== 'waiting_for_capture') return standing(calls, asked, payment);
   return (await calls.checkEcho(asked, payment)) ? held(payment, asked.now) : stopped;
 };
@@ -154,22 +156,6 @@ const sessionBody = (order: SessionOrder) => ({
   ...(order.receipt ? { receipt: wireReceipt(order.receipt, order.currency) } : {}),
 });
 
-const stepOf = (
-  order: SessionOrder,
-  { confirmationUrl }: WirePayment,
-): { readonly step: BankStep; readonly stepUrl: string | null } => {
-  if (confirmationUrl === null) return { step: 'wait', stepUrl: null };
-  switch (order.method) {
-    case 'sbp':
-      return { step: 'qr', stepUrl: confirmationUrl };
-    case 'cards':
-      return { step: 'three_d_secure', stepUrl: confirmationUrl };
-    case 'tpay':
-    case 'sberpay':
-      return { step: 'redirect', stepUrl: confirmationUrl };
-  }
-};
-
 /** An earlier order under our key was another one, such as of another card: that one stands. */
 const isKeyUsed = ({ parameter }: ApiAnswer & { kind: 'rejected' }): boolean =>
   parameter?.toLowerCase() === 'idempotence-key';
@@ -186,11 +172,9 @@ const notOpened = (answer: ApiAnswer & { kind: 'rejected' }): SessionAnswer => {
  */
 const isStale = (answer: ApiAnswer, { card, sessionUntil }: SessionOrder): boolean => {
   const payment = card === null ? readPayment(bodyOf(answer)) : null;
-  if (!payment?.createdAt || (payment.status !== 'pending' && payment.status !== 'canceled'))
-    return false;
-  return (
-    Temporal.Instant.compare(payment.createdAt.add({ minutes: sessionTtl_min }), sessionUntil) < 0
-  );
+  const createdAt = payment?.created_at;
+  if (!createdAt || (payment.status !== 'pending' && payment.status !== 'canceled')) return false;
+  return Temporal.Instant.compare(createdAt.add({ minutes: sessionTtl_min }), sessionUntil) < 0;
 };
 
 const openSession = async (calls: PaymentCalls, order: SessionOrder): Promise<SessionAnswer> => {
@@ -212,7 +196,7 @@ const openSession = async (calls: PaymentCalls, order: SessionOrder): Promise<Se
   return {
     kind: 'opened',
     reference: payment.id,
-    ...stepOf(order, payment),
+    ...(stepOf(order.method, payment) ?? { step: 'wait', stepUrl: null }),
     traits: { cardBrand, cardMask },
     askAt,
   };

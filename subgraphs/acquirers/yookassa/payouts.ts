@@ -22,7 +22,7 @@ import {
 } from './wire.ts';
 import type { Account } from '../bank-accounts.ts';
 import { askEach, holderOf, type Caller, type ApiAnswer, type Client } from './client.ts';
-import { get, isAboutUs, metadataOf } from './payment-answers.ts';
+import { findListed, get, isAboutUs, metadataOf } from './payment-answers.ts';
 
 interface PayoutCalls {
   readonly client: Client;
@@ -49,7 +49,11 @@ const standing = async (
     case 'pending':
       return { kind: 'pending', reference, askAt: expected.now.add({ seconds: askEvery_s }) };
     case 'canceled':
-      return { kind: 'declined', failureCode: payoutFailure(payout.cancellation), reference };
+      return {
+        kind: 'declined',
+        failureCode: payoutFailure(payout.cancellation_details),
+        reference,
+      };
   }
 };
 
@@ -114,15 +118,11 @@ const destinationOf = ({ recipient }: PayoutOrder) => {
 };
 
 const search = async (calls: PayoutCalls, expected: PayoutQuestion): Promise<PayoutAnswer> => {
-  const query = { 'metadata[operation_id]': expected.operationId, limit: '10' };
-  const answer = await calls.client.call({
-    account: calls.shop,
-    path: '/payouts/search',
-    query,
-  });
-  const page = readPage(bodyOf(answer), readPayout);
-  if (!page) return unknown;
-  const found = page.items.find((payout) => payout.operationId === expected.operationId);
+  const { operationId } = expected;
+  const query = { 'metadata[operation_id]': operationId };
+  const list = { path: '/payouts/search', query, pages_max: 1 };
+  const found = await findListed(calls, list, readPayout, operationId);
+  if (found && 'kind' in found) return unknown;
   return found ? standing(calls, expected, found) : { kind: 'unseen' };
 };
 

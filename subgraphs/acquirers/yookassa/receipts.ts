@@ -262,11 +262,11 @@ const isOrdered = (
 /** A receipt in the comparison that every object of a bank is in. */
 const echoOf = (order: ReceiptOrder, receipt: WireReceipt): Parameters<CheckEcho> => {
   const { receiptId, amount, currency } = order;
-  const operationId = isOrdered(order, receipt) ? receiptId : null;
+  const metadata = { operation_id: isOrdered(order, receipt) ? receiptId : null };
   const repeated = wireAmount(receipt.sum ?? amount, currency);
   return [
     { ...order, operationId: receiptId },
-    { id: receipt.id, operationId, amount: repeated },
+    { id: receipt.id, metadata, amount: repeated },
   ];
 };
 

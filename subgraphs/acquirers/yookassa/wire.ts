@@ -9,8 +9,6 @@ import { minorUnits, type MinorUnits } from '../../rules/money.ts';
 import { orNull, part, reader, text } from '../bank-http.ts';
 import { openCheckEcho as openForBank, type Ordered } from '../check-echo.ts';
 
-type Cancellation = Common['cancellation_details'];
-
 // Amounts as YooKassa writes them: rubles with a point and two digits. Converted digit by digit,
 // never as floating point numbers.
 
@@ -34,7 +32,7 @@ export const amountIn = (
   return minorUnits(BigInt(whole) * 100n + BigInt(kopecks));
 };
 
-/** What every object has; `operationId` is our operation's id, which it repeats from our order. */
+/** What every object has; `metadata` is what it repeats from our order. */
 const common = {
   id: text,
   amount: wireMoney,
@@ -45,14 +43,7 @@ const common = {
   metadata: part({ operation_id: orNull(text) }),
 };
 
-type Common = v.InferOutput<ReturnType<typeof v.object<typeof common, undefined>>>;
-
-const objectOf = (given: Common) => ({
-  id: given.id,
-  amount: given.amount,
-  operationId: given.metadata.operation_id,
-  cancellation: given.cancellation_details,
-});
+type Cancellation = v.InferOutput<typeof common.cancellation_details>;
 
 const ended = v.picklist(['pending', 'succeeded', 'canceled']);
 
@@ -69,69 +60,35 @@ export const instant = v.pipe(
   v.transform((value) => Temporal.Instant.from(value)),
 );
 
-const payment = v.pipe(
-  v.object({
-    ...common,
-    status: v.picklist(['pending', 'waiting_for_capture', 'succeeded', 'canceled']),
-    created_at: orNull(instant),
-    expires_at: orNull(instant),
-    confirmation: part({
-      type: orNull(text),
-      confirmation_url: orNull(text),
-      confirmation_data: orNull(text),
-    }),
-    payment_method: part({
-      type: orNull(text),
-      id: orNull(text),
-      saved: v.fallback(v.boolean(), false),
-      card: part({ card_type: orNull(text), last4: orNull(text) }),
-      sbp_operation_id: orNull(text),
-      payer_bank_details: part({ bank_id: orNull(text) }),
-    }),
-    authorization_details: part({ rrn: orNull(text) }),
+const payment = v.object({
+  ...common,
+  status: v.picklist(['pending', 'waiting_for_capture', 'succeeded', 'canceled']),
+  created_at: orNull(instant),
+  /** While it waits for its capture: until when. */
+  expires_at: orNull(instant),
+  /** Where the buyer confirms: an address, or what the QR code holds. */
+  confirmation: part({ confirmation_url: orNull(text), confirmation_data: orNull(text) }),
+  payment_method: part({
+    id: orNull(text),
+    saved: v.fallback(v.boolean(), false),
+    card: part({ card_type: orNull(text), last4: orNull(text) }),
+    sbp_operation_id: orNull(text),
+    payer_bank_details: part({ bank_id: orNull(text) }),
   }),
-  v.transform(({ status, confirmation, payment_method: method, ...given }) => ({
-    ...objectOf(given),
-    status,
-    confirmationType: confirmation.type,
-    /** Where the buyer confirms: an address, or what the QR code holds. */
-    confirmationUrl: confirmation.confirmation_url ?? confirmation.confirmation_data,
-    /** What it is paid by, in its own words. */
-    methodType: method.type,
-    createdAt: given.created_at,
-    /** While it waits for its capture: until when. */
-    expiresAt: given.expires_at,
-    rrn: given.authorization_details.rrn,
-    methodId: method.id,
-    isSaved: method.saved,
-    cardBrand: method.card.card_type,
-    cardLast4: method.card.last4,
-    sbpOperationId: method.sbp_operation_id,
-    payerBankId: method.payer_bank_details.bank_id,
-  })),
-);
+  authorization_details: part({ rrn: orNull(text) }),
+});
 export type WirePayment = v.InferOutput<typeof payment>;
 
 /** A payment; null when what every payment has cannot be read. */
 export const readPayment = reader(payment);
 
-const refund = v.pipe(
-  v.object({ ...common, status: ended, payment_id: text }),
-  v.transform(({ status, payment_id: paymentId, ...given }) => ({
-    ...objectOf(given),
-    status,
-    paymentId,
-  })),
-);
+const refund = v.object({ ...common, status: ended, payment_id: text });
 export type WireRefund = v.InferOutput<typeof refund>;
 
 /** A refund; null when it cannot be read or names no payment. */
 export const readRefund = reader(refund);
 
-const payout = v.pipe(
-  v.object({ ...common, status: ended }),
-  v.transform(({ status, ...given }) => ({ ...objectOf(given), status })),
-);
+const payout = v.object({ ...common, status: ended });
 export type WirePayout = v.InferOutput<typeof payout>;
 
 /** A payout; null when it cannot be read. */
@@ -234,11 +191,7 @@ export const rejectedOrder = (parameter: string | null): FailureCode => {
 // YooKassa's objects in the form for comparing every bank's answers: the order and its echo must be
 // equal.
 
-interface Echo {
-  readonly id: string;
-  readonly amount: WireAmount;
-  readonly operationId: string | null;
-}
+type Echo = Pick<WirePayout, 'id' | 'amount' | 'metadata'>;
 
 /** Whether an object belongs to an order; if not, an alert is raised, once for the operation. */
 export type CheckEcho = (ordered: Ordered, echo: Echo) => Promise<boolean>;
@@ -246,11 +199,11 @@ export type CheckEcho = (ordered: Ordered, echo: Echo) => Promise<boolean>;
 /** Opens the comparison, which raises its alerts on `pool`. */
 export const openCheckEcho = (pool: Runner): CheckEcho => {
   const check = openForBank(pool, 'YooKassa');
-  return (ordered, { id, operationId, amount }) => {
+  return (ordered, { id, metadata, amount }) => {
     const isSame = amountIn(amount, ordered.currency) === ordered.amount;
     return check(ordered, {
       id,
-      operationId,
+      operationId: metadata.operation_id,
       amount: `${amount.value} ${amount.currency}`,
       isSame,
     });
