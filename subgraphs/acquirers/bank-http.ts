@@ -57,47 +57,14 @@ export const reader =
 export const bodyOf = (answer: { readonly kind: string; readonly body?: unknown }): unknown =>
   answer.kind === 'answered' ? answer.body : null;
 
-const connect_ms = 3_000;
-const keepAlive_ms = 30_000;
-const connections = 32;
-
-/**
- * Opens the pool of an acquirer's API, and gives the prefix of every call's path as well; nothing is
- * connected until it is called.
- */
-export const openBankAddress = (url: string) => {
-  const { origin, pathname } = new URL(url);
-  const pool = new Pool(origin, {
-    connections,
-    keepAliveTimeout: keepAlive_ms,
-    connect: { timeout: connect_ms },
-    allowH2: false,
-  });
-  return { pool, base: pathname.replace(/\/$/, '') };
-};
-
 /** An answer's JSON; null when it is not JSON. */
-export const parsed = (answer: string): unknown => {
+const parsed = (answer: string): unknown => {
   try {
     return JSON.parse(answer);
   } catch {
     return null;
   }
 };
-
-/** What goes wrong before a connection stands. */
-const unconnected: ReadonlySet<string> = new Set([
-  'ECONNREFUSED',
-  'EHOSTUNREACH',
-  'ENETUNREACH',
-  'ENOTFOUND',
-  'EAI_AGAIN',
-  'UND_ERR_CONNECT_TIMEOUT',
-]);
-
-/** Why a failed call certainly sent nothing; null when it may have. */
-export const unsentBecause = (error: unknown): string | null =>
-  unconnected.has(errorCode(error)) ? errorCode(error) : null;
 
 // Stops calling an acquirer that does not answer, so that callers get an error at once and it can
 // recover. A skipped call is safe: it certainly reached no bank, and is made later under the same
@@ -153,11 +120,69 @@ watchGauges({
   },
 });
 
-/** Adds an acquirer's breaker to the gauge `bank_breaker_open`. Returns what removes it. */
-export const watchBreaker = (connector: string, breaker: Breaker): (() => void) => {
-  watched.set(connector, breaker);
-  return () => void watched.delete(connector);
-};
-
 /** The breaker of an acquirer in this process; null where it has none. */
 export const breakerOf = (connector: string): Breaker | null => watched.get(connector) ?? null;
+
+const connect_ms = 3_000;
+const keepAlive_ms = 30_000;
+const connections = 32;
+
+/** What goes wrong before a connection stands. */
+const unconnected: ReadonlySet<string> = new Set([
+  'ECONNREFUSED',
+  'EHOSTUNREACH',
+  'ENETUNREACH',
+  'ENOTFOUND',
+  'EAI_AGAIN',
+  'UND_ERR_CONNECT_TIMEOUT',
+]);
+
+/** What an acquirer's answers mean. */
+interface Meaning<Answer> {
+  /** The meaning of a status and its JSON; of a body that is no JSON, null. */
+  readonly read: (status: number, body: unknown) => Answer;
+  /** There was no answer: why certainly nothing was sent; null when something may have been. */
+  readonly missed: (unsentBecause: string | null) => Answer;
+}
+
+/**
+ * Opens an acquirer's API: a pool of kept connections behind a breaker. Nothing is connected until
+ * it is called.
+ */
+export const openBankApi = <Answer extends { readonly kind: string }>(
+  connector: string,
+  url: string,
+  { read, missed }: Meaning<Answer>,
+) => {
+  const { origin, pathname } = new URL(url);
+  const pool = new Pool(origin, {
+    connections,
+    keepAliveTimeout: keepAlive_ms,
+    connect: { timeout: connect_ms },
+    allowH2: false,
+  });
+  const breaker = openBreaker();
+  watched.set(connector, breaker);
+  return {
+    /** The prefix of every call's path. */
+    base: pathname.replace(/\/$/, ''),
+    /** Makes one attempt of a call. */
+    attempt: async (request: Parameters<typeof pool.request>[0]): Promise<Answer> => {
+      if (!breaker.lets()) return missed('breaker_open');
+      try {
+        const response = await pool.request(request);
+        const answer = read(response.statusCode, parsed(await response.body.text()));
+        breaker.note(answer.kind !== 'unknown');
+        return answer;
+      } catch (error) {
+        breaker.note(false);
+        const code = errorCode(error);
+        return missed(unconnected.has(code) ? code : null);
+      }
+    },
+    close: async (): Promise<void> => {
+      watched.delete(connector);
+      await pool.destroy();
+    },
+  };
+};

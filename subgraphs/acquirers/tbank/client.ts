@@ -7,7 +7,7 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
 import * as v from 'valibot';
 import { integer, oneOf, text, url, type Reader } from '../../platform/config/read-variables.ts';
-import { openBankAddress, parsed, unsentBecause, type Breaker } from '../bank-http.ts';
+import { openBankApi } from '../bank-http.ts';
 
 type Params = Readonly<Record<string, string | number | object>>;
 
@@ -40,6 +40,9 @@ const read = (status: number, body: unknown): ApiAnswer => {
   const code = String(output.ErrorCode);
   return aboutUs.has(code) ? { kind: 'unaccepted', code } : { kind: 'rejected', code, body };
 };
+
+const missed = (unsentBecause: string | null): ApiAnswer =>
+  unsentBecause === null ? { kind: 'unknown' } : { kind: 'unaccepted', code: unsentBecause };
 
 // How T-Bank is reached, and as which terminal: the variables TBANK_*.
 
@@ -102,38 +105,20 @@ export const hasToken = (message: Fields, password: string): boolean => {
   return timingSafeEqual(Buffer.from(token, 'hex'), Buffer.from(tokenOf(message, password), 'hex'));
 };
 
+/** The connector's name: in routes and before the bank's own codes. */
+export const connector = 'tbank';
+
 /** Opens the client; makes no call until it is used. */
-export const openClient = (
-  { url: address, terminal, password, attempt_ms }: TBankConfig,
-  breaker: Breaker,
-) => {
-  const { pool, base } = openBankAddress(address);
+export const openClient = ({ url: address, terminal, password, attempt_ms }: TBankConfig) => {
+  const { base, close, ...api } = openBankApi(connector, address, { read, missed });
   const cashbox = base.replace(/\/v2$/, '/cashbox');
 
-  const attempt = async (path: string, params: Params | null): Promise<ApiAnswer> => {
-    if (!breaker.lets()) return { kind: 'unaccepted', code: 'breaker_open' };
-    const message = params && { ...params, TerminalKey: terminal };
-    const request = {
-      path,
-      signal: AbortSignal.timeout(attempt_ms),
-      ...(message
-        ? {
-            method: 'POST',
-            headers,
-            body: JSON.stringify({ ...message, Token: tokenOf(message, password) }),
-          }
-        : { method: 'GET' }),
-    };
-    try {
-      const response = await pool.request(request);
-      const answer = read(response.statusCode, parsed(await response.body.text()));
-      breaker.note(answer.kind !== 'unknown');
-      return answer;
-    } catch (error) {
-      breaker.note(false);
-      const unsent = unsentBecause(error);
-      return unsent ? { kind: 'unaccepted', code: unsent } : { kind: 'unknown' };
-    }
+  const attempt = (path: string, params: Params | null): Promise<ApiAnswer> => {
+    const signal = AbortSignal.timeout(attempt_ms);
+    if (!params) return api.attempt({ path, signal, method: 'GET' });
+    const message = { ...params, TerminalKey: terminal };
+    const body = JSON.stringify({ ...message, Token: tokenOf(message, password) });
+    return api.attempt({ path, signal, method: 'POST', headers, body });
   };
 
   const twice = async (path: string, params: Params | null): Promise<ApiAnswer> => {
@@ -152,7 +137,7 @@ export const openClient = (
     callCashbox: (method: string, params: Params) => attempt(`${cashbox}/${method}`, params),
     /** Reads what needs no signature, at a path after the base address. */
     read: (path: string) => twice(`${base}${path}`, null),
-    close: () => pool.destroy(),
+    close,
   };
 };
 export type Client = ReturnType<typeof openClient>;

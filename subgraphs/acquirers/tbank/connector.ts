@@ -5,7 +5,7 @@
 import * as v from 'valibot';
 import type { Reader } from '../../platform/config/read-variables.ts';
 import type { Connector } from '../connector.ts';
-import { readTBank, type TBankConfig, hasToken } from './client.ts';
+import { connector, readTBank, type TBankConfig, hasToken } from './client.ts';
 import type { NotifiedReceipt } from '../../platform/http/bank-notifications.ts';
 import { orNull, part, text } from '../bank-http.ts';
 import { code } from './wire.ts';
@@ -110,7 +110,7 @@ export const readTBankConnector = (read: Reader): Connector | null => {
   if (!config) return null;
   return {
     notifications: {
-      connector: 'tbank',
+      connector,
       path: '/callbacks/tbank/:merchantId',
       verify: ({ body }) => operationIn(config, body) !== null,
       // The path is not signed, the operation is: a wrong merchant has no such operation.

@@ -5,9 +5,9 @@
 import { defaultCurrency } from '../../rules/money.ts';
 import type { Runner } from '../../platform/database/statement.ts';
 import type { OpenedBank } from '../connector.ts';
-import { openBreaker, watchBreaker, stopped, unavailable, unknown } from '../bank-http.ts';
+import { stopped, unavailable, unknown } from '../bank-http.ts';
 import { openCheckEcho } from '../check-echo.ts';
-import { openClient, type TBankConfig } from './client.ts';
+import { connector, openClient, type TBankConfig } from './client.ts';
 import { settleHold } from './holds.ts';
 import { askEvery_s, isOrdered, noTraits, paymentsOf, type PaymentCalls } from './orders.ts';
 import { tbankPayments } from './payments.ts';
@@ -90,18 +90,13 @@ const charge = async (calls: PaymentCalls, order: ChargeOrder): Promise<ChargeAn
   return first.status === 'NEW' ? chargeFirst(calls, order, first) : standing(order, first);
 };
 
-/** The connector's name: in routes and before the bank's own codes. */
-const connector = 'tbank';
-
 /**
  * Opens the connector; makes no call until it is used. `publicUrl` is where the bank reaches us;
  * alerts are raised on `pool`.
  */
 export const openTBank = (config: TBankConfig, publicUrl: string, pool: Runner): OpenedBank => {
   const bankName = 'T-Bank';
-  const breaker = openBreaker();
-  const client = openClient(config, breaker);
-  const stopWatching = watchBreaker(connector, breaker);
+  const client = openClient(config);
   const calls = {
     client,
     pool,
@@ -127,9 +122,6 @@ export const openTBank = (config: TBankConfig, publicUrl: string, pool: Runner):
     payoutWays: [],
     pay: async () => unknown,
     askPayout: async () => unknown,
-    close: async () => {
-      stopWatching();
-      await client.close();
-    },
+    close: client.close,
   };
 };

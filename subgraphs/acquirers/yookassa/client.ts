@@ -7,14 +7,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import * as v from 'valibot';
 import { integer, networks, text, url, type Reader } from '../../platform/config/read-variables.ts';
 import type { Account, Accounts } from '../bank-accounts.ts';
-import {
-  openBankAddress,
-  parsed,
-  unsentBecause,
-  orNull,
-  part,
-  type Breaker,
-} from '../bank-http.ts';
+import { openBankApi, orNull, part } from '../bank-http.ts';
 
 export interface ApiCall {
   readonly account: Account;
@@ -26,6 +19,12 @@ export interface ApiCall {
    */
   readonly post?: { readonly key: string; readonly body: object };
   readonly signal?: AbortSignal;
+}
+
+interface Missed<Kind> {
+  readonly kind: Kind;
+  /** How long to wait before the call is repeated; null: it is not. */
+  readonly retryAfter_ms: number | null;
 }
 
 export type ApiAnswer =
@@ -42,8 +41,8 @@ export type ApiAnswer =
       readonly isCertain: boolean;
     }
   /** It certainly never left us: no attempt got a connection, or the breaker is open. */
-  | { readonly kind: 'unreached' }
-  | { readonly kind: 'unknown' };
+  | Missed<'unreached'>
+  | Missed<'unknown'>;
 
 const call_max_ms = 10_000;
 const retry_max_ms = 2_000;
@@ -52,12 +51,6 @@ const retryUsual_ms = 300;
 /** Statuses that mean that nothing was accepted; others may follow an effect. */
 const rejecting: ReadonlySet<number> = new Set([400, 401, 403, 404, 405, 410, 415, 422]);
 
-interface Attempt {
-  readonly answer: ApiAnswer;
-  /** How long the bank asks to wait before the call is repeated. */
-  readonly retryAfter_ms: number | null;
-}
-
 /** An answer that is not 200. */
 const problem = part({
   code: orNull(v.string()),
@@ -65,31 +58,17 @@ const problem = part({
   retry_after: orNull(v.number()),
 });
 
-const read = (status: number, body: unknown): Attempt => {
-  if (status === 200 && v.is(v.object({}), body))
-    return { answer: { kind: 'answered', body }, retryAfter_ms: null };
+const read = (status: number, body: unknown): ApiAnswer => {
+  if (status === 200 && v.is(v.object({}), body)) return { kind: 'answered', body };
   const { code, parameter, retry_after: wait } = v.parse(problem, body);
-  if (rejecting.has(status)) {
-    return {
-      answer: {
-        kind: 'rejected',
-        status,
-        code: code ?? String(status),
-        parameter,
-        isCertain: true,
-      },
-      retryAfter_ms: null,
-    };
-  }
-  return {
-    answer: { kind: 'unknown' },
-    retryAfter_ms: wait !== null && wait >= 0 ? wait : retryUsual_ms,
-  };
+  return rejecting.has(status)
+    ? { kind: 'rejected', status, code: code ?? String(status), parameter, isCertain: true }
+    : { kind: 'unknown', retryAfter_ms: wait !== null && wait >= 0 ? wait : retryUsual_ms };
 };
 
-const broken = (error: unknown): Attempt => ({
-  answer: { kind: unsentBecause(error) ? 'unreached' : 'unknown' },
-  retryAfter_ms: retryUsual_ms,
+const missed = (unsentBecause: string | null): ApiAnswer => ({
+  kind: unsentBecause === null ? 'unknown' : 'unreached',
+  retryAfter_ms: unsentBecause === 'breaker_open' ? null : retryUsual_ms,
 });
 
 /**
@@ -138,20 +117,23 @@ export const readYooKassa = (reader: Reader) => ({
 });
 export type YooKassaConfig = ReturnType<typeof readYooKassa>;
 
-/** Opens the client; makes no call until it is used. */
-export const openClient = (
-  { url: address, attempt_ms }: Pick<YooKassaConfig, 'url' | 'attempt_ms'>,
-  breaker: Breaker,
-) => {
-  const { pool, base } = openBankAddress(address);
+/** The connector's name: in routes, in accounts and before the bank's own codes. */
+export const connector = 'yookassa';
 
-  const attempt = async (
+/** Opens the client; makes no call until it is used. */
+export const openClient = ({
+  url: address,
+  attempt_ms,
+}: Pick<YooKassaConfig, 'url' | 'attempt_ms'>) => {
+  const { base, attempt, close } = openBankApi(connector, address, { read, missed });
+
+  const once = (
     { account, path, query = {}, post, signal }: ApiCall,
     deadline: AbortSignal,
-  ): Promise<Attempt> => {
+  ): Promise<ApiAnswer> => {
     const authorization = `Basic ${Buffer.from(`${account.id}:${account.secret}`).toString('base64')}`;
     const signals = [deadline, AbortSignal.timeout(attempt_ms), ...(signal ? [signal] : [])];
-    const response = await pool.request({
+    return attempt({
       method: post ? 'POST' : 'GET',
       path: `${base}${path}`,
       query,
@@ -162,28 +144,20 @@ export const openClient = (
       ...(post ? { body: JSON.stringify(post.body) } : {}),
       signal: AbortSignal.any(signals),
     });
-    return read(response.statusCode, parsed(await response.body.text()));
-  };
-
-  const once = async (call: ApiCall, deadline: AbortSignal): Promise<Attempt> => {
-    if (!breaker.lets()) return { answer: { kind: 'unreached' }, retryAfter_ms: null };
-    const ended = await attempt(call, deadline).catch(broken);
-    breaker.note(ended.answer.kind === 'answered' || ended.answer.kind === 'rejected');
-    return ended;
   };
 
   return {
     call: async (call: ApiCall): Promise<ApiAnswer> => {
       const deadline = AbortSignal.timeout(call_max_ms);
       const first = await once(call, deadline);
-      const { retryAfter_ms } = first;
-      if (retryAfter_ms === null || retryAfter_ms > retry_max_ms) return first.answer;
+      const retryAfter_ms = 'retryAfter_ms' in first ? first.retryAfter_ms : null;
+      if (retryAfter_ms === null || retryAfter_ms > retry_max_ms) return first;
       // The same call under the same key: it cannot be done twice.
       await delay(retryAfter_ms);
-      if (deadline.aborted || call.signal?.aborted) return first.answer;
-      return together(first.answer, (await once(call, deadline)).answer);
+      if (deadline.aborted || call.signal?.aborted) return first;
+      return together(first, await once(call, deadline));
     },
-    close: () => pool.destroy(),
+    close,
   };
 };
 export type Client = ReturnType<typeof openClient>;

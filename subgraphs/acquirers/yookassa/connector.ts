@@ -8,7 +8,7 @@ import type { NotifiedOperation } from '../../platform/http/bank-notifications.t
 import type { Reader } from '../../platform/config/read-variables.ts';
 import type { Connector } from '../connector.ts';
 import { orNull, part } from '../bank-http.ts';
-import { readYooKassa } from './client.ts';
+import { connector, readYooKassa } from './client.ts';
 
 const message = part({
   event: orNull(v.string()),
@@ -36,14 +36,14 @@ export const readYooKassaConnector = (read: Reader): Connector => {
   const isItsAddress = openAddressList(config.networks);
   return {
     notifications: {
-      connector: 'yookassa',
+      connector,
       path: '/callbacks/yookassa',
       verify: ({ address }) => isItsAddress(address),
       read: ({ body }) => operationIn(body),
       acknowledgement: null,
     },
     open: async ({ pool, vaultKey }) => {
-      const [{ connector, openYooKassa }, { openAccounts }] = await Promise.all([
+      const [{ openYooKassa }, { openAccounts }] = await Promise.all([
         import('./open-yookassa.ts'),
         import('../bank-accounts.ts'),
       ]);

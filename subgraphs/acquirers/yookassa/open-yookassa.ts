@@ -4,9 +4,9 @@ import type { AccountsOf } from '../bank-accounts.ts';
 import type { AccountPurpose } from '../entities.ts';
 import type { Runner } from '../../platform/database/statement.ts';
 import type { OpenedBank } from '../connector.ts';
-import { bodyOf, openBreaker, watchBreaker, unavailable, unknown } from '../bank-http.ts';
+import { bodyOf, unavailable, unknown } from '../bank-http.ts';
 import { openReceiptRefusal, wireReceipt, receiptMistake, orderReceipt } from './receipts.ts';
-import { openClient, type YooKassaConfig, findHolder } from './client.ts';
+import { connector, openClient, type YooKassaConfig, findHolder } from './client.ts';
 import {
   openCheckEcho,
   wireAmount,
@@ -154,9 +154,6 @@ const yooKassaCharges = (callerOf: (merchantId: string) => Promise<PaymentCaller
   },
 });
 
-/** The connector's name: in routes, in accounts and before the bank's own codes. */
-export const connector = 'yookassa';
-
 /**
  * Opens the connector; makes no call until it is used. Alerts are raised on `pool`; `accountsOf`
  * gives the accounts that serve a merchant.
@@ -166,11 +163,9 @@ export const openYooKassa = (
   accountsOf: AccountsOf,
   pool: Runner,
 ): OpenedBank => {
-  const breaker = openBreaker();
-  const client = openClient(config, breaker);
+  const client = openClient(config);
   const checkEcho = openCheckEcho(pool);
   const receiptRefusal = openReceiptRefusal(client);
-  const stopWatching = watchBreaker(connector, breaker);
   const calling = (purpose: AccountPurpose) => async (merchantId: string) => ({
     client,
     checkEcho,
@@ -193,9 +188,6 @@ export const openYooKassa = (
     settleHold: byHolder(payments, settleHold),
     receipt: byHolder(payments, orderReceipt),
     ...yooKassaPayouts(calling('payouts'), client, config.payouts),
-    close: async () => {
-      stopWatching();
-      await client.close();
-    },
+    close: client.close,
   };
 };
