@@ -8,7 +8,7 @@ import type { HoldAnswer, HoldOrder } from '../bank.ts';
 import { minorUnits, type MinorUnits } from '../../rules/money.ts';
 import type { ApiAnswer } from './client.ts';
 import { declinedBy, meaningOf, type WirePayment } from './wire.ts';
-import { askEvery_s, decidingPayment, isOrdered, paymentsOf, type PaymentCalls } from './orders.ts';
+import { askEvery_s, isOrdered, movedPayment, type PaymentCalls } from './orders.ts';
 import { receiptOf, refusalOf } from './receipts.ts';
 
 /** The bank's days. */
@@ -20,15 +20,6 @@ const timeZone = 'Europe/Moscow';
  */
 export const holdEnd = (orderedAt: Temporal.Instant, hold_d: number): Temporal.Instant =>
   orderedAt.toZonedDateTimeISO(timeZone).startOfDay().add({ days: hold_d }).toInstant();
-
-/** The payment that has the hold; null when the bank does not answer or does not know it. */
-const holdOf = async (
-  calls: PaymentCalls,
-  { payment: { operationId, reference } }: HoldOrder,
-): Promise<WirePayment | null> => {
-  const payments = (await paymentsOf(calls, operationId)) ?? [];
-  return payments.find(({ id }) => id === reference) ?? decidingPayment(payments) ?? null;
-};
 
 /** Whether what became of a hold is what was ordered; `amount` is what the bank is to repeat. */
 const isAsOrdered = (
@@ -91,12 +82,12 @@ const give = (
 export const settleHold = async (calls: PaymentCalls, order: HoldOrder): Promise<HoldAnswer> => {
   const refused = refusalOf(order.receipt, calls.register);
   if (refused !== null) return unavailable(refused);
-  const before = await holdOf(calls, order);
+  const before = await movedPayment(calls, order.payment);
   if (!before) return unknown;
   const ended = await settled(calls, before, order);
   if (ended) return ended;
   const answer = await give(calls, order, before);
-  const after = await holdOf(calls, order);
+  const after = await movedPayment(calls, order.payment);
   const became = after && (await settled(calls, after, order));
   if (became) return became;
   return after && answer.kind === 'rejected' ? declinedBy(answer.code) : unknown;

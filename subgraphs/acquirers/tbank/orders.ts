@@ -6,7 +6,7 @@ import { bodyOf } from '../bank-http.ts';
 import { emOn } from '../../platform/database/orm-connections.ts';
 import { run, type Runner, type Statement } from '../../platform/database/statement.ts';
 import type { BuyerMethod } from '../../rules/banks.ts';
-import type { PayerTraits } from '../bank.ts';
+import type { PayerTraits, RefundOrder } from '../bank.ts';
 import type { CheckEcho, Ordered } from '../check-echo.ts';
 import { BankOrderEntity } from '../entities.ts';
 import type { Client, CashRegister } from './client.ts';
@@ -77,6 +77,15 @@ export const paymentsOf = async (
   // 255: there is no such order.
   if (answer.kind === 'rejected' && answer.code === '255') return [];
   return readOrder(bodyOf(answer));
+};
+
+/** The payment of a movement, else the one that decides; undefined when the bank gives none. */
+export const movedPayment = async (
+  calls: Pick<PaymentCalls, 'client'>,
+  { operationId, reference }: RefundOrder['payment'],
+): Promise<WirePayment | undefined> => {
+  const payments = (await paymentsOf(calls, operationId)) ?? [];
+  return payments.find(({ id }) => id === reference) ?? decidingPayment(payments);
 };
 
 /** Where the buyer pays; null when the bank gives none. */

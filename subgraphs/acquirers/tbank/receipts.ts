@@ -22,8 +22,7 @@ import {
   claimOrder,
   giveClaimBack,
   type ClaimedOrder,
-  decidingPayment,
-  paymentsOf,
+  movedPayment,
   type PaymentCalls,
 } from './orders.ts';
 
@@ -240,12 +239,10 @@ const claimed = ({ merchantId, receiptId, attempt, payment, now }: ReceiptOrder)
 });
 
 const close = async (
-  { client, pool, register, ...calls }: PaymentCalls & { readonly register: CashRegister },
+  { client, pool, register }: PaymentCalls & { readonly register: CashRegister },
   order: ReceiptOrder,
 ): Promise<ReceiptAnswer> => {
-  const { payment, terms } = order;
-  const known = (await paymentsOf({ client, ...calls }, payment.operationId)) ?? [];
-  const paid = known.find(({ id }) => id === payment.reference) ?? decidingPayment(known);
+  const paid = await movedPayment({ client }, order.payment);
   if (!paid) return unknown;
   const claim = claimed(order);
   const { now } = order;
@@ -253,7 +250,7 @@ const close = async (
     return awaited((await claimedAt(pool, claim)) ?? now, now);
   const answer = await client.callCashbox('SendClosingReceipt', {
     PaymentId: paid.id,
-    Receipt: wireReceipt(terms, register),
+    Receipt: wireReceipt(order.terms, register),
   });
   switch (answer.kind) {
     case 'answered':

@@ -7,7 +7,7 @@
 import { bodyOf, unknown } from '../bank-http.ts';
 import { raiseDiffers } from '../check-echo.ts';
 import type { RefundAnswer, RefundOrder } from '../bank.ts';
-import { claimOrder, claimsOf, paymentsOf, decidingPayment, type PaymentCalls } from './orders.ts';
+import { claimOrder, claimsOf, movedPayment, type PaymentCalls } from './orders.ts';
 import { receiptOf, refusalOf } from './receipts.ts';
 import { readPayment, refundStanding, type WirePayment } from './wire.ts';
 
@@ -138,9 +138,7 @@ const refusedReceipt = (
 
 /** Orders a refund, or queries its result. */
 export const refund = async (calls: PaymentCalls, order: RefundOrder): Promise<RefundAnswer> => {
-  const payments = await paymentsOf(calls, order.payment.operationId);
-  const payment =
-    payments?.find(({ id }) => id === order.payment.reference) ?? decidingPayment(payments ?? []);
+  const payment = await movedPayment(calls, order.payment);
   if (!payment) return unknown;
   // It has given everything back already, as when it was paid while its order was cancelled:
   // another order would be refused, and this one is done.
