@@ -5,13 +5,11 @@
 import * as v from 'valibot';
 import type { CustomerVault } from '../platform/database/kept-keys.ts';
 import { emOn } from '../platform/database/orm-connections.ts';
-import { eachMerchant } from '../platform/database/sql-file.ts';
 import type { Runner } from '../platform/database/statement.ts';
 import { minorUnits } from '../rules/money.ts';
 import {
   receiptTerms,
   type ReceiptInput,
-  type ReceiptCustomer,
   type ReceiptTerms,
   nobody,
   keptItem,
@@ -20,14 +18,8 @@ import {
 import { isRefusal, type Refusal } from '../rules/refusal.ts';
 import { ReceiptTermsEntity, type NewTerms } from './entities.ts';
 
-/** The owner of the terms: the subject that they came with. */
-interface TermsKey {
-  readonly merchantId: string;
-  readonly termsId: string;
-}
-
-/** Terms in the order of their keys. Rejects when there are none for a key. */
-export type ReadTerms = (keys: readonly TermsKey[]) => Promise<readonly ReceiptTerms[]>;
+/** The terms of a merchant by the subject that they came with. Rejects when there are none. */
+export type ReadTerms = (merchantId: string, subjectId: string) => Promise<ReceiptTerms>;
 
 const customerSchema = v.object({
   email: v.nullable(v.string()),
@@ -36,33 +28,20 @@ const customerSchema = v.object({
   inn: v.nullable(v.string()),
 });
 
-const sealedCustomer = (
-  customers: Pick<CustomerVault, 'seal'>,
-  customer: ReceiptCustomer,
-): string => customers.seal(JSON.stringify(customer));
-
 export const openReadTerms =
   (pool: Runner, customers: Pick<CustomerVault, 'open'>): ReadTerms =>
-  async (keys) => {
-    const rows = await eachMerchant(keys, (own, merchantId) => {
-      const subjectId = { $in: own.map(({ termsId }) => termsId) };
-      return emOn(pool).find(ReceiptTermsEntity, { merchantId, subjectId });
-    });
-    const found = new Map(rows.map((row) => [`${row.merchantId}/${row.subjectId}`, row]));
-    const terms = keys.map(async ({ merchantId, termsId }): Promise<ReceiptTerms> => {
-      const row = found.get(`${merchantId}/${termsId}`);
-      if (!row) throw new Error(`there are no receipt terms of ${termsId}`);
-      const { taxSystem = null, items, customerSealed: customer = null } = row;
-      return {
-        taxSystem,
-        items: items.map((item) => ({ ...item, price: minorUnits(item.price) })),
-        customer:
-          customer === null
-            ? nobody
-            : v.parse(customerSchema, JSON.parse(await customers.open(customer))),
-      };
-    });
-    return Promise.all(terms);
+  async (merchantId, subjectId) => {
+    const key = { merchantId, subjectId };
+    const terms = await emOn(pool).findOneOrFail(ReceiptTermsEntity, key);
+    const { taxSystem = null, items, customerSealed: customer = null } = terms;
+    return {
+      taxSystem,
+      items: items.map((item) => ({ ...item, price: minorUnits(item.price) })),
+      customer:
+        customer === null
+          ? nobody
+          : v.parse(customerSchema, JSON.parse(await customers.open(customer))),
+    };
   };
 
 // A receipt that a call gives: checked, and made a row of terms with its customer sealed and
@@ -83,7 +62,7 @@ export const givenReceipt = (
   if (!input) return null;
   const terms = receiptTerms(input, now);
   if (isRefusal(terms)) return terms;
-  return { terms, customerSealed: sealedCustomer(customers, terms.customer) };
+  return { terms, customerSealed: customers.seal(JSON.stringify(terms.customer)) };
 };
 
 /** Whose terms they become. */

@@ -39,9 +39,7 @@ type Ordered = Pick<ChargeOrder, 'merchantId' | 'receiptTermsId'>;
 const receiptingBank = (bank: Bank, readTerms: ReadTerms): Bank => {
   const withReceipt = async <Order extends Ordered>(order: Order): Promise<Order> => {
     const { merchantId, receiptTermsId: termsId } = order;
-    if (!termsId) return order;
-    const [receipt] = await readTerms([{ merchantId, termsId }]);
-    return receipt ? { ...order, receipt } : order;
+    return termsId ? { ...order, receipt: await readTerms(merchantId, termsId) } : order;
   };
   return {
     ...bank,

@@ -318,8 +318,7 @@ export const phoneOfTerms = async (
   termsId: string | null,
 ): Promise<string | null> => {
   if (termsId === null) return null;
-  const [terms] = await openReadTerms(database.pool, customers)([{ merchantId, termsId }]);
-  return terms?.customer.phone ?? null;
+  return (await openReadTerms(database.pool, customers)(merchantId, termsId)).customer.phone;
 };
 
 // Chooses the acquirer of a live payment with a fixed method when it is created, so that a method

@@ -40,8 +40,6 @@ const orderOf = async (
   now: Temporal.Instant,
 ): Promise<ReceiptOrder> => {
   const { merchantId, id, attempt, type, amount, currency, termsId, createdAt } = receipt;
-  const [terms] = await readTerms([{ merchantId, termsId }]);
-  if (!terms) throw new Error(`receipt ${id} has no terms`);
   return {
     merchantId,
     receiptId: id,
@@ -51,7 +49,7 @@ const orderOf = async (
     refund: refund && { operationId: refund.id, reference: refund.bankRef },
     amount: minorUnits(amount),
     currency,
-    terms,
+    terms: await readTerms(merchantId, termsId),
     planned: plannedReceipt(payment),
     createdAt,
     now,

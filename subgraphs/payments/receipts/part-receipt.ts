@@ -61,6 +61,6 @@ export const givenPartReceipt = async (
       'bad_request',
       'receipt.customer: required, since the payment has no receipt of its own',
     );
-  const [terms] = await openReadTerms(pool, customers)([{ merchantId, termsId }]);
-  return givenReceipt(customers, { ...input, customer: terms?.customer ?? {} }, now);
+  const terms = await openReadTerms(pool, customers)(merchantId, termsId);
+  return givenReceipt(customers, { ...input, customer: terms.customer }, now);
 };
