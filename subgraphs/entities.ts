@@ -6,7 +6,7 @@ import { platformEntities } from './platform/database/entities.ts';
 import { alertsEntities } from './platform/alerts/entities.ts';
 import { clockEntities } from './platform/clock/test-clocks.ts';
 import { ledgerEntities } from './ledger/entities.ts';
-import { banksEntities, callsEntities } from './acquirers/entities.ts';
+import { banksEntities } from './acquirers/entities.ts';
 import { policiesEntities } from './platform/policies/policies.ts';
 import { paymentsEntities } from './payments/entities.ts';
 import { payoutsEntities } from './payouts/entities.ts';
@@ -21,7 +21,6 @@ export const entities = [
   ...clockEntities,
   ...ledgerEntities,
   ...banksEntities,
-  ...callsEntities,
   ...policiesEntities,
   ...paymentsEntities,
   ...payoutsEntities,

@@ -147,18 +147,6 @@ export const BankOrderEntity = defineEntity({
   },
 });
 
-export const banksEntities = [
-  SimulatorOperationEntity,
-  SimulatorHoldOrderEntity,
-  SimulatorCallbackEntity,
-  BankRouteEntity,
-  BankAccountEntity,
-  SbpBankEntity,
-  BankOrderEntity,
-];
-
-// The tables of calls to banks: each call about an operation, and the outcome of all of them.
-
 /**
  * One call to a bank about an operation: the request and the answer, as far as the port names them.
  * Never a card, a recipient or a secret.
@@ -188,13 +176,10 @@ export const BankCallEntity = defineEntity({
 });
 export type BankCall = Row<InferEntity<typeof BankCallEntity>>;
 
-export const callsEntities = [BankCallEntity];
-
-// The table of what receipts are made of. Additions, section 2.
-
 /**
  * What receipts are made of, by the subject that it was given with: a payment, a refund, a closing
- * receipt, or the order of a capture (`hold_key`); of what makes payments, its own id.
+ * receipt, or the order of a capture (`hold_key`); of what makes payments, its own id. Additions,
+ * section 2.
  */
 export const ReceiptTermsEntity = defineEntity({
   name: 'ReceiptTerms',
@@ -216,3 +201,15 @@ export const ReceiptTermsEntity = defineEntity({
   },
 });
 export type NewTerms = Row<InferEntity<typeof ReceiptTermsEntity>>;
+
+export const banksEntities = [
+  SimulatorOperationEntity,
+  SimulatorHoldOrderEntity,
+  SimulatorCallbackEntity,
+  BankRouteEntity,
+  BankAccountEntity,
+  SbpBankEntity,
+  BankOrderEntity,
+  BankCallEntity,
+  ReceiptTermsEntity,
+];

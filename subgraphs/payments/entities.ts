@@ -1,6 +1,5 @@
 /** Tables of the payments subgraph. */
 import { defineEntity, p, type InferEntity } from '@mikro-orm/core';
-import { ReceiptTermsEntity } from '../acquirers/entities.ts';
 import { instant } from '../platform/database/instant.ts';
 import type { Row } from '../platform/database/statement.ts';
 import type { DraftStatus } from '../platform/drafts/rules.ts';
@@ -272,6 +271,5 @@ export const paymentsEntities = [
   LinkPaymentEntity,
   PaymentNoteEntity,
   RefundDraftEntity,
-  ReceiptTermsEntity,
   ReceiptEntity,
 ];
