@@ -63,10 +63,7 @@ interface CountedCall {
   readonly duration_ms: number;
 }
 
-type Key = Pick<CountedCall, 'connector' | 'mode' | 'operation' | 'method'>;
-
-interface Counted {
-  readonly key: Key;
+interface Counted extends Omit<CountedCall, 'answered' | 'duration_ms'> {
   readonly at: Temporal.Instant;
   calls: number;
   failures: number;
@@ -87,26 +84,6 @@ const breakerColumns = (connector: string, now: Temporal.Instant) => {
   return { breaker: state, breaker_since: state === 'closed' ? null : rfc3339(since) };
 };
 
-const newRow = ({ connector, mode, operation, method }: Key, at: Temporal.Instant): Counted => ({
-  key: { connector, mode, operation, method },
-  at,
-  calls: 0,
-  failures: 0,
-  durations_ms: [],
-  changed: true,
-});
-
-const add = (row: Counted, { answered, duration_ms }: CountedCall): void => {
-  row.changed = true;
-  row.calls += 1;
-  if (!answered) {
-    row.failures += 1;
-    return;
-  }
-  row.durations_ms.push(Math.ceil(duration_ms));
-  if (row.durations_ms.length > durationsKept) row.durations_ms.shift();
-};
-
 /** A counter of this process. `now` is the real time. */
 export const openCallCounter = (
   runner: Runner,
@@ -117,17 +94,11 @@ export const openCallCounter = (
   let timer: NodeJS.Timeout | null = null;
   let writing: Promise<void> = Promise.resolve();
 
-  const columnsOf = (
-    { key, at, calls, failures, durations_ms }: Counted,
-    moment: Temporal.Instant,
-  ) => ({
-    ...key,
-    calls,
-    failures,
-    durations_ms,
+  const columnsOf = ({ at, ...row }: Counted, moment: Temporal.Instant) => ({
+    ...row,
     at: rfc3339(at),
     process: process_,
-    ...breakerColumns(key.connector, moment),
+    ...breakerColumns(row.connector, moment),
     flushed_at: rfc3339(moment),
   });
   const writeAll = async (): Promise<void> => {
@@ -152,17 +123,22 @@ export const openCallCounter = (
   };
   return {
     /** Counts a call; it never waits and never fails. */
-    count: (call: CountedCall): void => {
-      const { connector, mode, operation, method } = call;
+    count: ({ answered, duration_ms, ...call }: CountedCall): void => {
       const at = bucketOf(now());
+      const { connector, mode, operation, method } = call;
       const name = [at.epochMilliseconds, connector, mode, operation, method].join(' ');
-      const row = rows.get(name) ?? newRow(call, at);
-      if (!rows.has(name) && rows.size >= rows_max) {
+      const known = rows.get(name);
+      if (!known && rows.size >= rows_max) {
         uncounted.inc();
         return;
       }
+      const row = known ?? { ...call, at, calls: 0, failures: 0, durations_ms: [], changed: true };
       rows.set(name, row);
-      add(row, call);
+      row.changed = true;
+      row.calls += 1;
+      if (!answered) row.failures += 1;
+      else row.durations_ms.push(Math.ceil(duration_ms));
+      if (row.durations_ms.length > durationsKept) row.durations_ms.shift();
       timer ??= setTimeout(() => void outsideOfLane(write), flush_ms).unref();
     },
     /** Writes what has been counted. */
@@ -284,18 +260,15 @@ export const watchedBank = <Some extends Bank>(
     // The port's calls differ in what they take; here it is only passed on.
     const plain = call.bind(bank) as Called;
     const values = { 'psp.connector': connector };
-    const traced: Called = (...given) =>
-      spanned({ kind: 'client', name: `bank ${name}`, values }, async (span) => {
-        const answer = await plain(...given);
-        span?.note({ 'psp.bank_answer': kindOf(answer) });
-        return answer;
-      });
     const observed: Called = async (...given) => {
       const since_ms = performance.now();
       let answer: unknown = null;
       try {
-        answer = await traced(...given);
-        return answer;
+        return await spanned({ kind: 'client', name: `bank ${name}`, values }, async (span) => {
+          answer = await plain(...given);
+          span?.note({ 'psp.bank_answer': kindOf(answer) });
+          return answer;
+        });
       } finally {
         const duration_ms = performance.now() - since_ms;
         bankCalls.observe({ connector, call: name, answer: kindOf(answer) }, duration_ms / 1_000);
