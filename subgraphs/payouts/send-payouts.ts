@@ -7,10 +7,10 @@
 import type pg from 'pg';
 import type { Bank } from '../acquirers/bank.ts';
 import { eachAlone, workBatch } from '../platform/alerts/dead-letters.ts';
-import { readByTurns, dueOn, inRealTime, ofShop, type Timeline } from '../platform/clock/due.ts';
+import { dueOn, type Timeline } from '../platform/clock/due.ts';
 import { followRows, type ClockParticipant } from '../platform/clock/keep-clocks.ts';
-import type { Owner } from '../platform/database/sql-file.ts';
-import { columns, inTransaction, run, type Statement } from '../platform/database/statement.ts';
+import { runByMerchant } from '../platform/database/sql-file.ts';
+import { columns, inTransaction, type Statement } from '../platform/database/statement.ts';
 import { inTraceOf } from '../platform/database/subject-trace.ts';
 import { expireDrafts } from '../platform/drafts/drafts.ts';
 import { done, sweep, type Job } from '../platform/queue/run-job.ts';
@@ -80,22 +80,18 @@ const sendPayout = async (
 };
 
 /** Payouts scheduled to be sent or queried. */
-export const payoutAsks = dueOn<Pick<Payout, 'merchantId' | 'id'>>({
+export const payoutAsks = dueOn<Payout>({
   name: 'payout_asks',
   table: 'payout',
   at: 'ask_at',
-  columns: 'merchant_id as "merchantId", id',
+  columns: columns(payoutNames),
+  locked: true,
 });
 
-const take = (name: string, whose: string): Statement => ({
-  name,
-  text: `update payout set sent_at = coalesce(payout.sent_at, $1), ask_at = $2
-  from (select id, sent_at from payout as waiting where waiting.merchant_id = $4 and ask_at <= $1 and ${whose} and ${payoutAsks.notDead('waiting', '$4')}
-    order by ask_at limit $3 for update of waiting skip locked) due
-  where payout.merchant_id = $4 and payout.id = due.id returning ${columns(payoutNames, 'payout')}, due.sent_at is null as "isFirst"`,
-});
-const takeOfMerchant = take('payout.take', inRealTime('waiting'));
-const takeOfShop = take('payout.take_of_shop', ofShop('waiting', 4));
+const lease: Statement = {
+  name: 'payout.lease',
+  text: `update payout set sent_at = coalesce(sent_at, $3), ask_at = $4 where merchant_id = $1 and id = any ($2::uuid[])`,
+};
 
 /** The concurrency of one run; a few calls then fit well into the lease. */
 const page = 20;
@@ -105,17 +101,19 @@ const takeDue = async (
   at: Temporal.Instant,
   limit: number,
   timeline: Timeline,
-): Promise<Taken[]> => {
-  const until = at.add({ seconds: lease_s });
-  if (timeline) {
-    const { merchantId, shopId } = timeline;
-    return run<Taken>(client, takeOfShop, [at, until, limit, merchantId, shopId]);
-  }
-  const takeOf = ({ merchantId, count }: Owner): Promise<Taken[]> =>
-    run<Taken>(client, takeOfMerchant, [at, until, count, merchantId]);
-  if (limit === page) return payoutAsks.readByTurns(client, at, limit, takeOf);
+): Promise<readonly Taken[]> => {
   // A failed page is retried in order of age, which finds the failing row.
-  return readByTurns(await payoutAsks.owners(client, at, limit), takeOf);
+  const due = await (limit === page
+    ? payoutAsks.dueByTurns(client, timeline, at, limit)
+    : payoutAsks.due(client, timeline, at, limit));
+  const askAt = at.add({ seconds: lease_s });
+  await runByMerchant(client, lease, due, (own) => [own.map(({ id }) => id), at, askAt]);
+  return due.map(({ sentAt, ...payout }) => ({
+    ...payout,
+    sentAt: sentAt ?? at,
+    askAt,
+    isFirst: sentAt === null,
+  }));
 };
 
 /**

@@ -48,10 +48,7 @@ const start = '00000000-0000-0000-0000-000000000000';
 type ReadOwned<Row> = (owner: Owner) => Promise<readonly Row[]>;
 
 /** Reads the rows of each owner, and mixes them: one row of each, then the next of each. */
-export const readByTurns = async <Row>(
-  owners: readonly Owner[],
-  read: ReadOwned<Row>,
-): Promise<Row[]> => {
+const readByTurns = async <Row>(owners: readonly Owner[], read: ReadOwned<Row>): Promise<Row[]> => {
   const found: (readonly Row[])[] = [];
   for (const owner of owners) found.push(await read(owner));
   const most = found.reduce((length, rows) => Math.max(length, rows.length), 0);
@@ -165,7 +162,7 @@ export const inRealTime = (row: string): string =>
 /**
  * SQL: the row is the shop's, in test mode; merchant and shop are the parameters from `first` on.
  */
-export const ofShop = (row: string, first: number): string =>
+const ofShop = (row: string, first: number): string =>
   `${row}.merchant_id = $${first} and ${row}.shop_id = $${first + 1} and ${row}.mode = 'test'`;
 
 /**
@@ -280,10 +277,6 @@ export const dueOn = <Found extends object>(waiting: Waiting) => {
       timeline
         ? inShop(runner, timeline, now, limit)
         : owners.byTurns(runner, now, limit, reading(runner, now)),
-    /** The same in the real time for rows that the caller reads, merchant by merchant. */
-    readByTurns: owners.byTurns,
-    /** Whose the `limit` rows are that are due for the longest in the real time. */
-    owners: owners.oldest,
     /** The name under which rows are set aside (`alerts/dead-letters`): `due` passes over these. */
     task: name,
     /** SQL: the clocks that make something due, as `clock` in `ClockParticipant.due`. */
