@@ -25,7 +25,7 @@ import {
   keyedFingerprints,
 } from './create-payout.ts';
 import type { Payout } from './entities.ts';
-import { beyondBound, openPayouts, type Opened } from './open-payouts.ts';
+import { beyondBound, openPayouts } from './open-payouts.ts';
 import { type PayoutInput, payoutTerms, type PayoutTerms } from './rules/create.ts';
 import type { PayoutMethod } from './rules/payout.ts';
 import type { Bank } from '../acquirers/bank.ts';
@@ -162,14 +162,11 @@ const openItems = async (
       ? [{ id, terms: ready.terms, connector: ready.bank.connector, refusedAs: null }]
       : [],
   );
-  const opened = drafts.length === 0 ? [] : await openPayouts(client, key, method, drafts, at);
+  const opened = await openPayouts(client, key, method, drafts, at);
   if (isRefusal(opened)) return opened;
-  const byId = new Map<string, Opened>(
-    drafts.flatMap(({ id }, place) => (opened[place] ? [[id, opened[place]] as const] : [])),
-  );
   return items.map(({ id, ready }) => {
     if (!('terms' in ready)) return ready;
-    const one = byId.get(id);
+    const one = opened.get(id);
     if (!one) throw new Error(`payout ${id} was asked for and not answered`);
     return isRefusal(one) ? failureOf(one) : { payout: one };
   });

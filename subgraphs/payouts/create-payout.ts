@@ -119,7 +119,9 @@ const openOne = async (
   // A repeated call still finds an earlier payout, whatever would refuse it now.
   if (isRefusal(draft)) return draft;
   const opened = await openPayouts(client, caller, method, [draft], at);
-  return isRefusal(opened) ? opened : (opened[0] ?? refuse('bad_request', 'nothing to pay out'));
+  return isRefusal(opened)
+    ? opened
+    : (opened.get(draft.id) ?? refuse('bad_request', 'nothing to pay out'));
 };
 
 const openAlone = (pool: pg.Pool, opening: PayoutOpening): Promise<Answer> => {
@@ -140,15 +142,10 @@ const openGroup = async (
   const [first] = group;
   if (!first) return [];
   const drafts = group.flatMap(({ draft }) => (isRefusal(draft) ? [] : [draft]));
-  const opened =
-    drafts.length === 0
-      ? []
-      : await openPayouts(client, first.caller, first.method, drafts, first.at);
-  const made = new Map(
-    drafts.map(({ id }, place) => [id, isRefusal(opened) ? opened : opened[place]]),
-  );
+  const opened = await openPayouts(client, first.caller, first.method, drafts, first.at);
   return group.map(({ draft, resourceId }) => {
-    const one = isRefusal(draft) ? draft : made.get(resourceId);
+    const made = isRefusal(opened) ? opened : opened.get(resourceId);
+    const one = isRefusal(draft) ? draft : made;
     if (!one) return [resourceId, 'left'];
     return [resourceId, isRefusal(one) ? one : { made: one, replayed: false }];
   });

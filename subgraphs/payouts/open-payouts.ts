@@ -17,13 +17,7 @@ import { refuse, type Refusal } from '../rules/refusal.ts';
 import type { Payout, StoredRecipient } from './entities.ts';
 import { payoutNames, createdEvent, statusEvent } from './find-payouts.ts';
 import { chargedRate, reserveEach, type PayoutTerms } from './rules/create.ts';
-import {
-  lostCard_s,
-  type Amounts,
-  type PayoutMethod,
-  payoutDescription,
-  payoutOpened,
-} from './rules/payout.ts';
+import { lostCard_s, type PayoutMethod, payoutDescription, payoutOpened } from './rules/payout.ts';
 
 /** A payout to create. */
 export interface Draft {
@@ -160,8 +154,8 @@ const write = async (
 };
 
 /**
- * Creates payouts of one method for the caller's shop, in order, each independently; returns each
- * payout, or `insufficient_balance`. Refuses with `not_found` when the shop is gone. Two round
+ * Creates payouts of one method for the caller's shop, in order, each independently; returns by the
+ * draft's id each payout, or `insufficient_balance`. Refuses with `not_found` when the shop is gone. Two round
  * trips and the lock, for any number of payouts.
  */
 export const openPayouts = async (
@@ -170,9 +164,11 @@ export const openPayouts = async (
   method: PayoutMethod,
   drafts: readonly Draft[],
   now: Temporal.Instant,
-): Promise<readonly Opened[] | Refusal> => {
+): Promise<ReadonlyMap<string, Opened> | Refusal> => {
   const { merchantId, shopId, mode } = key;
-  const currency = drafts[0]?.terms.currency ?? '';
+  const [draft] = drafts;
+  if (!draft) return new Map();
+  const { currency } = draft.terms;
   if (!(await lockMerchant(client, merchantId)))
     return refuse('not_found', 'the shop of this key no longer exists');
   const [found] = await run<Preconditions>(client, preconditions, [
@@ -184,7 +180,6 @@ export const openPayouts = async (
     now,
   ]);
   if (!found) return refuse('not_found', 'the shop of this key no longer exists');
-  const { terminalId } = found;
   // A payout that is already refused must be covered too, but takes nothing from those after it.
   const rate_bps = chargedRate(mode, found.rateBps);
   const reservations = reserveEach(
@@ -192,25 +187,15 @@ export const openPayouts = async (
     rate_bps,
     drafts.map(({ terms, refusedAs }) => ({ amount: terms.amount, kept: refusedAs === null })),
   );
-  const made = drafts.map((draft, index) =>
-    openOne(key, draft, terminalId, reservations[index] ?? null, now),
-  );
-  await write(
-    client,
-    made.flatMap((one) => (one ? [one] : [])),
-    now,
-  );
-  return made.map((one) => one?.payout ?? uncovered);
-};
-
-const openOne = (
-  key: ClaimingCaller,
-  draft: Draft,
-  terminalId: string,
-  reservation: Amounts | null,
-  now: Temporal.Instant,
-) => {
-  if (!reservation) return null;
-  const payout = payoutOf(key, draft, terminalId, reservation.fee, now);
-  return { payout, reserved: draft.refusedAs ? [] : payoutOpened(reservation) };
+  const made = drafts.flatMap((one, index) => {
+    const reservation = reservations[index];
+    if (!reservation) return [];
+    const payout = payoutOf(key, one, found.terminalId, reservation.fee, now);
+    return [{ payout, reserved: one.refusedAs ? [] : payoutOpened(reservation) }];
+  });
+  await write(client, made, now);
+  return new Map<string, Opened>([
+    ...drafts.map(({ id }) => [id, uncovered] as const),
+    ...made.map(({ payout }) => [payout.id, payout] as const),
+  ]);
 };

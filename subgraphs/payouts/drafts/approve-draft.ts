@@ -91,7 +91,7 @@ const open = (
     const made = { id: draft.id, terms: ready.terms, connector: bank.connector, refusedAs };
     const caller: ClaimingCaller = draft;
     const opened = await openPayouts(client, caller, draft.method, [made], at);
-    const payout = isRefusal(opened) ? opened : opened[0];
+    const payout = isRefusal(opened) ? opened : opened.get(made.id);
     if (!payout) throw new Error(`draft ${draft.id} made no payout`);
     if (isRefusal(payout)) {
       await keepRefusal(payoutDrafts, client, approving, draft, payout);
