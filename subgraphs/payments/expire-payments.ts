@@ -12,16 +12,12 @@ import { eachMerchant } from '../platform/database/sql-file.ts';
 import type { Database } from '../platform/database/orm.ts';
 import { workBatch } from '../platform/alerts/dead-letters.ts';
 import { columns, inTransaction, run, type Statement } from '../platform/database/statement.ts';
+import { nextQuestionAfterEnd } from '../rules/banks.ts';
 import type { FailureCode } from '../rules/failure-code.ts';
 import { askBank } from './bank-answers/ask-bank.ts';
 import { statusChange } from './change-payment.ts';
 import type { Payment } from './entities.ts';
-import {
-  nextQuestionAfterEnd,
-  paymentMove,
-  earlyOrderAskAt,
-  type PaymentTrigger,
-} from './rules/payment.ts';
+import { paymentMove, earlyOrderAskAt, type PaymentTrigger } from './rules/payment.ts';
 import {
   type PaymentChange,
   paymentNames,

@@ -13,20 +13,14 @@ import { emOn } from '../platform/database/orm-connections.ts';
 import { rowJson } from '../platform/database/statement.ts';
 import { deltaRows, postingRows } from '../ledger/post.ts';
 import { asSubject } from '../rules/event.ts';
+import { nextQuestionAfterEnd } from '../rules/banks.ts';
 import type { FailureCode } from '../rules/failure-code.ts';
 import { minorUnits } from '../rules/money.ts';
 import type { Posting } from '../rules/postings.ts';
 import { PayoutEntity, type Payout } from './entities.ts';
 import { loadPayouts, statusEvent } from './find-payouts.ts';
 import { sourceOf } from './open-payouts.ts';
-import {
-  lostCardAt,
-  nextQuestionAfterLoss,
-  nextTry,
-  payoutMove,
-  payoutFailed,
-  payoutSucceeded,
-} from './rules/payout.ts';
+import { lostCardAt, nextTry, payoutMove, payoutFailed, payoutSucceeded } from './rules/payout.ts';
 import { raiseAlert } from '../platform/alerts/alerts.ts';
 
 /*
@@ -74,7 +68,7 @@ const askLater = async (
 ): Promise<void> => {
   if (status !== 'failed' || askAt === null || completedAt === null) return;
   const isOpen = kind === 'pending' || kind === 'unseen' || kind === 'unknown';
-  const next = isOpen ? nextQuestionAfterLoss(completedAt, now) : null;
+  const next = isOpen ? nextQuestionAfterEnd(completedAt, now) : null;
   await emOn(pool).nativeUpdate(PayoutEntity, { merchantId, id, status, askAt }, { askAt: next });
 };
 
@@ -175,7 +169,7 @@ const decline = (
     bankRef: reference ?? before.bankRef,
     completedAt: now,
     // The money is the merchant's again; if the bank still pays, an alert is raised.
-    askAt: failReason === 'recipient_data_lost' ? nextQuestionAfterLoss(now, now) : null,
+    askAt: failReason === 'recipient_data_lost' ? nextQuestionAfterEnd(now, now) : null,
   };
   return { after, postings: payoutFailed(amountsOf(before)) };
 };

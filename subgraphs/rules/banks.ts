@@ -119,3 +119,18 @@ export const decidesAloneAt = (
       return plan?.late ? now.add({ milliseconds: lateAnswer_ms }) : null;
   }
 };
+
+/** How long after an operation's end its bank is asked again whether it succeeded after all. */
+const questionsAfterEnd_min = [1, 10, 60, 360, 1_440];
+
+/**
+ * When to ask next about a payment that ended without a final answer, or a payout of a card that
+ * was given up; null after a day.
+ */
+export const nextQuestionAfterEnd = (
+  endedAt: Temporal.Instant,
+  now: Temporal.Instant,
+): Temporal.Instant | null =>
+  questionsAfterEnd_min
+    .map((minutes) => endedAt.add({ minutes }))
+    .find((at) => Temporal.Instant.compare(at, now) > 0) ?? null;

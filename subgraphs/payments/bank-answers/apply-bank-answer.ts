@@ -9,6 +9,7 @@ import type { Database } from '../../platform/database/orm.ts';
 import type { BankAnswer, FoundSession } from '../../acquirers/bank.ts';
 import { declineSimulated } from '../../acquirers/simulator/operations.ts';
 import { newRowId } from '../../platform/database/statement.ts';
+import { nextQuestionAfterEnd } from '../../rules/banks.ts';
 import { asSubject } from '../../rules/event.ts';
 import { minorUnits } from '../../rules/money.ts';
 import { paymentSucceeded, refundOpened } from '../../rules/postings.ts';
@@ -25,7 +26,6 @@ import { askAgain_s, isLastOrder, nextQuestionAboutAbsent, orderState } from '..
 import {
   endedUnpaid,
   isAccepted,
-  nextQuestionAfterEnd,
   paymentMove,
   type PaymentStatus,
   feeOf,

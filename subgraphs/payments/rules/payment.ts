@@ -97,18 +97,6 @@ export const consoleMetadata = ({
 export const isAccepted = (status: PaymentStatus): boolean =>
   status === 'authorized' || status === 'succeeded' || status === 'refunded';
 
-/** How long after a payment's end the bank is asked again whether it succeeded after all. */
-const questionsAfterEnd_min = [1, 10, 60, 360, 1_440];
-
-/** When to ask next about a payment that ended without a final answer; null after a day. */
-export const nextQuestionAfterEnd = (
-  endedAt: Temporal.Instant,
-  now: Temporal.Instant,
-): Temporal.Instant | null =>
-  questionsAfterEnd_min
-    .map((minutes) => endedAt.add({ minutes }))
-    .find((at) => Temporal.Instant.compare(at, now) > 0) ?? null;
-
 /**
  * When the bank is asked about a payment that ended before its buyer went on: at once where an
  * order was registered, so that it is ended or watched there, too.

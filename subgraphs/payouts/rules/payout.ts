@@ -49,18 +49,6 @@ export const lostCardAt = (payout: {
   readonly createdAt: Temporal.Instant;
 }): Temporal.Instant => (payout.sentAt ?? payout.createdAt).add({ seconds: lostCard_s });
 
-/** How long after giving up a card payout its bank is queried again. */
-const questionsAfterLoss_min = [1, 10, 60, 360, 1_440];
-
-/** When to query a card payout that failed with `recipient_data_lost` again; null after a day. */
-export const nextQuestionAfterLoss = (
-  failedAt: Temporal.Instant,
-  now: Temporal.Instant,
-): Temporal.Instant | null =>
-  questionsAfterLoss_min
-    .map((minutes) => failedAt.add({ minutes }))
-    .find((at) => Temporal.Instant.compare(at, now) > 0) ?? null;
-
 /**
  * How long after its first order a payout unknown to its bank is ordered anew. No order is repeated
  * once the bank may have forgotten its key (23 hours): the last one is an hour old by then.
