@@ -19,8 +19,7 @@ import { isFailureCode, type FailureCode } from '../rules/failure-code.ts';
 import type { RecurringKind, SavableMethod } from '../rules/recurring.ts';
 import { refuse, type Refusal } from '../rules/refusal.ts';
 import { lazily } from '../platform/graph/lazily.ts';
-import type { Call } from '../platform/access/principal.ts';
-import type { PreparedDocument, SubgraphExecutor } from '../platform/graph/subgraph.ts';
+import type { SubgraphExecutor } from '../platform/graph/subgraph.ts';
 
 /**
  * A payment to ask for. Its key identifies it permanently: it is derived from the purpose, as
@@ -112,32 +111,29 @@ const readResult = (
  */
 export const openPayments = (executor: SubgraphExecutor) => {
   const documents = separateOperations(readInternalOperations('payments'));
-  /** The first call prepares it. */
-  const prepare = (name: string): PreparedDocument => {
+  /** An operation of this name; the first call prepares it. */
+  const operation = <Data>(name: string) => {
     const document = documents[name];
     if (!document) throw new Error(`no operation is called ${name}`);
     const run = lazily(() => executor.prepare(document));
-    return (variables, call) => run()(variables, call);
+    return async (
+      variables: Readonly<Record<string, unknown>>,
+      requestId: string = randomUUID(),
+    ): Promise<Data> => {
+      const principal = { kind: 'service', name: 'recurring' } as const;
+      // A parse border: the subgraph's own schema made these data for this operation.
+      return dataOf(await run()(variables, { principal, requestId, isInLane: false })) as Data;
+    };
   };
-  const [create, cancel, read] = [
-    prepare('AskRecurringPayment'),
-    prepare('CancelRecurringPayment'),
-    prepare('ReadRecurringPayments'),
-  ];
-  const callAs = (requestId: string = randomUUID()): Call => ({
-    principal: { kind: 'service', name: 'recurring' },
-    requestId,
-    isInLane: false,
-  });
+  const create = operation<AskRecurringPaymentMutation>('AskRecurringPayment');
+  const cancel = operation<CancelRecurringPaymentMutation>('CancelRecurringPayment');
+  const read = operation<ReadRecurringPaymentsQuery>('ReadRecurringPayments');
   const ask = async (
     input: Readonly<Record<string, unknown>> & { readonly amount: bigint },
     requestId?: string,
   ) => {
-    const data = dataOf(
-      await create({ input: { ...input, amount: Number(input.amount) } }, callAs(requestId)),
-    );
-    // A parse border: the subgraph's own schema made these data for this operation.
-    return readResult((data as AskRecurringPaymentMutation).recurringPaymentCreate);
+    const asked = { ...input, amount: Number(input.amount) };
+    return readResult((await create({ input: asked }, requestId)).recurringPaymentCreate);
   };
   return {
     /**
@@ -168,17 +164,15 @@ export const openPayments = (executor: SubgraphExecutor) => {
       reference: RecurringPaymentReference,
       requestId?: string,
     ): Promise<AskedPayment | Refusal> => {
-      const data = dataOf(await cancel({ reference: keyOf(reference) }, callAs(requestId)));
-      return readResult((data as CancelRecurringPaymentMutation).recurringPaymentCancel);
+      const data = await cancel({ reference: keyOf(reference) }, requestId);
+      return readResult(data.recurringPaymentCancel);
     },
     /** Payments by their ids, in this order; null where there is none. */
     read: async (
       references: readonly RecurringPaymentReference[],
     ): Promise<readonly (RecurringPayment | null)[]> => {
-      const data = dataOf(await read({ references: references.map(keyOf) }, callAs()));
-      return (data as ReadRecurringPaymentsQuery).recurringPayments.map(
-        (payment) => payment && readPayment(payment),
-      );
+      const data = await read({ references: references.map(keyOf) });
+      return data.recurringPayments.map((payment) => payment && readPayment(payment));
     },
   };
 };

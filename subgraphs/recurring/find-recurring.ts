@@ -2,7 +2,6 @@
 import { loadByKey } from '../platform/database/batch-calls.ts';
 import type { Principal } from '../platform/access/principal.ts';
 import type { Page, Position } from '../platform/database/keyset.ts';
-import type { ListedTable } from '../platform/database/list-statements.ts';
 import { openList, type ListedPage, type ListRequest } from '../platform/database/lists.ts';
 import { emOn } from '../platform/database/orm-connections.ts';
 import { eachMerchant } from '../platform/database/sql-file.ts';
@@ -60,13 +59,11 @@ const wholeList =
     return rows;
   };
 
-const tokensListed: ListedTable = {
+export const listTokens = openList<Token>({
   table: { name: 'token', filters: { status: tokenStatuses } },
   columns: tokenColumns,
   by: ['mode'],
-};
-
-export const listTokens = openList<Token>(tokensListed);
+});
 
 /** All of the merchant's tokens, newest first; `bad_request` when a list cannot hold them. */
 export const findTokens = wholeList('tokens', listTokens);
@@ -82,16 +79,14 @@ export const loadSubscriptions = loadByKey<Subscription>(
   columns(subscriptionNames),
 );
 
-const subscriptionsListed: ListedTable = {
-  table: { name: 'subscription', filters: { status: subscriptionStatuses } },
-  columns: columns(subscriptionNames),
-  by: ['mode'],
-};
-
 export type SubscriptionPage = ListedPage<Subscription>;
 
 /** Subscriptions as lists show them: the merchant's in pages, or filtered. */
-export const listSubscriptions = openList<Subscription>(subscriptionsListed);
+export const listSubscriptions = openList<Subscription>({
+  table: { name: 'subscription', filters: { status: subscriptionStatuses } },
+  columns: columns(subscriptionNames),
+  by: ['mode'],
+});
 
 /** All of the merchant's subscriptions, newest first; `bad_request` as for tokens. */
 export const findSubscriptions = wholeList('billingSubscriptions', listSubscriptions);
