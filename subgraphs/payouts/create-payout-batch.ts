@@ -25,7 +25,7 @@ import {
   keyedFingerprints,
 } from './create-payout.ts';
 import type { Payout } from './entities.ts';
-import { beyondBound, openPayouts } from './open-payouts.ts';
+import { beyondBound, type Draft, openPayouts } from './open-payouts.ts';
 import { type PayoutInput, payoutTerms, type PayoutTerms } from './rules/create.ts';
 import type { PayoutMethod } from './rules/payout.ts';
 import type { Bank } from '../acquirers/bank.ts';
@@ -43,16 +43,20 @@ interface Failure {
   readonly error: string;
 }
 
+/** What an item becomes, and by which bank. */
+interface Ready {
+  readonly draft: Draft;
+  readonly bank: Bank;
+}
+
 /** A valid item, or what is wrong with it. */
 interface Item {
   readonly index: number;
   readonly amount: bigint;
-  /** Its own key; '' without a key. */
-  readonly key: string;
-  readonly fingerprint: string;
-  readonly earlierFingerprints: readonly string[];
+  /** Of its own key; null without a key. */
+  readonly claim: IdempotencyClaim | null;
   readonly id: string;
-  readonly ready: { readonly terms: PayoutTerms; readonly bank: Bank } | Failure;
+  readonly ready: Ready | Failure;
 }
 
 interface Batch {
@@ -72,9 +76,11 @@ const bankFailure = (code: string): Failure =>
     ? { code, error: "the recipient's bank is unknown to the bank's router, or the router failed" }
     : { code, error: `the bank refused the recipient: ${code}` };
 
-const readyOf = (checked: Checked | Refusal, terms: PayoutTerms): Item['ready'] => {
+const readyOf = (checked: Checked | Refusal, id: string, terms: PayoutTerms): Item['ready'] => {
   if (isRefusal(checked)) return failureOf(checked);
-  return checked.refusedAs ? bankFailure(checked.refusedAs) : { terms, bank: checked.bank };
+  const { bank, refusedAs } = checked;
+  if (refusedAs) return bankFailure(refusedAs);
+  return { draft: { id, terms, connector: bank.connector, refusedAs }, bank };
 };
 
 const readItem = async (
@@ -85,15 +91,16 @@ const readItem = async (
   const meaning = JSON.stringify(['payoutBatchItem', method, input], (_, value: unknown) =>
     typeof value === 'bigint' ? value.toString() : value,
   );
-  const fingerprints = claim
-    ? keyedFingerprints(parts.fingerprintKey, meaning)
-    : { fingerprint: '', earlierFingerprints: [] };
+  const id = newRowId();
   const base = {
     index,
     amount: input.amount,
-    key: claim ? `${claim.key}:${index}` : '',
-    ...fingerprints,
-    id: newRowId(),
+    claim: claim && {
+      ...claim,
+      key: `${claim.key}:${index}`,
+      ...keyedFingerprints(parts.fingerprintKey, meaning),
+    },
+    id,
   };
   const terms = payoutTerms(method, input);
   if (isRefusal(terms)) return { ...base, ready: failureOf(terms) };
@@ -101,7 +108,7 @@ const readItem = async (
     { policies: creating.policies, merchantId: creating.key.merchantId, bank, log: parts.log },
     terms.recipient,
   );
-  return { ...base, ready: readyOf(checked, terms) };
+  return { ...base, ready: readyOf(checked, id, terms) };
 };
 
 /** Reads the items from `from` on, a few at a time: each may need a bank query. */
@@ -135,76 +142,45 @@ export interface CreatedBatch {
 
 type Made = { readonly payout: Payout } | { readonly duplicateOf: string } | Failure;
 
-/** An item's result from an earlier call; undefined when there was none. */
-const earlierOf = (
-  taken: ReadonlyMap<string, string | Refusal>,
-  { key }: Item,
-): Made | undefined => {
-  const earlier = taken.get(key);
-  if (earlier === undefined) return undefined;
-  return typeof earlier === 'string' ? { duplicateOf: earlier } : failureOf(earlier);
-};
-
 interface Page {
   readonly made: readonly Made[];
   readonly replayed: boolean;
 }
 
-/** Creates the payouts of valid new items. */
-const openItems = async (
-  client: pg.PoolClient,
-  { creating: { key }, method }: Batch,
-  items: readonly Item[],
-  at: Temporal.Instant,
-): Promise<readonly Made[] | Refusal> => {
-  const drafts = items.flatMap(({ id, ready }) =>
-    'terms' in ready
-      ? [{ id, terms: ready.terms, connector: ready.bank.connector, refusedAs: null }]
-      : [],
-  );
-  const opened = await openPayouts(client, key, method, drafts, at);
-  if (isRefusal(opened)) return opened;
-  return items.map(({ id, ready }) => {
-    if (!('terms' in ready)) return ready;
-    const one = opened.get(id);
-    if (!one) throw new Error(`payout ${id} was asked for and not answered`);
-    return isRefusal(one) ? failureOf(one) : { payout: one };
-  });
-};
-
 const openPage = async (
   client: pg.PoolClient,
-  batch: Batch,
+  { claim, batchId, creating: { key: caller }, method }: Batch,
   items: readonly Item[],
   at: Temporal.Instant,
 ): Promise<Page | Refusal> => {
-  const { claim, batchId, creating } = batch;
-  const claims = items.map(({ key, fingerprint, earlierFingerprints, id: resourceId }) => ({
-    key,
-    fingerprint,
-    earlierFingerprints,
-    request: claim?.request ?? '',
-    asksLater: false,
-    resourceId,
-  }));
+  const claims = items.flatMap((item) =>
+    item.claim ? [{ ...item.claim, resourceId: item.id }] : [],
+  );
   const taken = claim
-    ? await claimPage(client, creating.key, [{ ...claim, resourceId: batchId }, ...claims], at)
+    ? await claimPage(client, caller, [{ ...claim, resourceId: batchId }, ...claims], at)
     : new Map<string, string | Refusal>();
   const earlier = claim ? taken.get(claim.key) : undefined;
   if (typeof earlier === 'object') return earlier;
-  const fresh = items.filter(({ key }) => !taken.has(key));
-  const opened = await openItems(client, batch, fresh, at);
+  const takenBy = (item: Item): string | Refusal | undefined => taken.get(item.claim?.key ?? '');
+  const drafts = items.flatMap((item) =>
+    'draft' in item.ready && takenBy(item) === undefined ? [item.ready.draft] : [],
+  );
+  const opened = await openPayouts(client, caller, method, drafts, at);
   if (isRefusal(opened)) return opened;
-  const freshMade = new Map(fresh.map(({ index }, place) => [index, opened[place]]));
-  const left = fresh.filter((_, place) => !isPayout(opened[place]));
-  if (claim) {
-    await releaseKeys(
-      client,
-      creating.key,
-      left.map(({ key }) => key),
-    );
-  }
-  const made = items.flatMap((item) => freshMade.get(item.index) ?? earlierOf(taken, item) ?? []);
+  const made = items.map((item): Made => {
+    const resourceId = takenBy(item);
+    if (typeof resourceId === 'string') return { duplicateOf: resourceId };
+    if (resourceId) return failureOf(resourceId);
+    if (!('draft' in item.ready)) return item.ready;
+    const one = opened.get(item.id);
+    if (!one) throw new Error(`payout ${item.id} was asked for and not answered`);
+    return isRefusal(one) ? failureOf(one) : { payout: one };
+  });
+  // What made no payout leaves its key free.
+  const unused = items.flatMap((item, place) =>
+    item.claim && takenBy(item) === undefined && !isPayout(made[place]) ? [item.claim.key] : [],
+  );
+  await releaseKeys(client, caller, unused);
   return { made, replayed: earlier !== undefined && earlier !== batchId };
 };
 
@@ -247,13 +223,10 @@ const payCards = async (
 ): Promise<void> => {
   const calls = items.map(async ({ ready }, place) => {
     const one = made[place];
-    if (!isPayout(one) || !('terms' in ready) || ready.terms.recipient.way !== 'card') return;
-    await payCard(parts, ready.bank, {
-      payout: one.payout,
-      recipient: ready.terms.recipient,
-      since_ms,
-      now,
-    });
+    if (!isPayout(one) || !('draft' in ready)) return;
+    const { recipient } = ready.draft.terms;
+    if (recipient.way === 'card')
+      await payCard(parts, ready.bank, { payout: one.payout, recipient, since_ms, now });
   });
   const failed = (await Promise.allSettled(calls)).find((call) => call.status === 'rejected');
   if (failed) throw failed.reason;
