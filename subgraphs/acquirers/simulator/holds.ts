@@ -3,13 +3,12 @@
  * index sees to it that of all orders with one hold a single one takes effect.
  */
 import type pg from 'pg';
-import { emOn } from '../../platform/database/orm-connections.ts';
-import { run, type Runner, type Statement } from '../../platform/database/statement.ts';
+import { run, type Statement } from '../../platform/database/statement.ts';
 import type { FailureCode } from '../../rules/failure-code.ts';
 import { minorUnits } from '../../rules/money.ts';
 import { lateAnswer_ms, planOfAmount } from '../../rules/banks.ts';
 import type { HoldAnswer, HoldBank, HoldOrder } from '../bank.ts';
-import { SimulatorHoldOrderEntity, type SimulatorHoldOrder } from '../entities.ts';
+import type { SimulatorHoldOrder } from '../entities.ts';
 
 /** How long the simulated bank holds money: 7 days. */
 const hold_h = 168;
@@ -82,16 +81,3 @@ export const simulatorHolds = (pool: pg.Pool): Required<HoldBank> => ({
     return answerTo(order, taken);
   },
 });
-
-/** Makes the bank answer from now on that it refused the order. */
-export const turnDownHoldOrder = async (
-  runner: Runner,
-  {
-    merchantId,
-    operationId,
-    failureCode,
-  }: Pick<SimulatorHoldOrder, 'merchantId' | 'operationId'> & { readonly failureCode: FailureCode },
-): Promise<void> => {
-  const key = { merchantId, operationId };
-  await emOn(runner).nativeUpdate(SimulatorHoldOrderEntity, key, { failureCode });
-};

@@ -16,7 +16,11 @@ import {
 } from '../../platform/database/statement.ts';
 import { decidesAloneAt, type TimedPlan } from '../../rules/banks.ts';
 import type { FailureCode } from '../../rules/failure-code.ts';
-import { SimulatorOperationEntity, type SimulatorOperation } from '../entities.ts';
+import {
+  SimulatorHoldOrderEntity,
+  SimulatorOperationEntity,
+  type SimulatorOperation,
+} from '../entities.ts';
 import type { Recipient } from '../../rules/recipient.ts';
 import type { PayoutAnswer, PayoutBank, PayoutQuestion, RecipientVerdict } from '../payout-bank.ts';
 import type { SettlementBank, ReportLine } from '../bank.ts';
@@ -156,20 +160,21 @@ export const takeOrder = batched<TakenOrder, Taken | null>({
   },
 });
 
-// The simulated bank declines an operation that it had accepted: it exceeds a limit of the
-// merchant's balance, which only the booking detects.
-
 /** The simulated bank's name. */
 export const simulatorConnector = 'simulator';
 
-/** Makes the bank answer from now on that it declined the operation. */
+/**
+ * Makes the bank answer from now on that it declined an operation, or an order about a hold, that
+ * it had accepted: it exceeds a limit of the merchant's balance, which only the booking detects.
+ */
 export const declineSimulated = async (
   runner: Runner,
   { merchantId, operationId, failureCode }: OperationKey & { readonly failureCode: FailureCode },
 ): Promise<void> => {
-  const declined = { outcome: 'failed', failureCode } as const;
   const key = { merchantId, operationId };
+  const declined = { outcome: 'failed', failureCode } as const;
   await emOn(runner).nativeUpdate(SimulatorOperationEntity, key, declined);
+  await emOn(runner).nativeUpdate(SimulatorHoldOrderEntity, key, { failureCode });
 };
 
 // The simulated bank's payouts. The amount's last two digits decide; some recipients have a fixed

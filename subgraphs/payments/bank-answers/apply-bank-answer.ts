@@ -7,7 +7,6 @@
  */
 import type { Database } from '../../platform/database/orm.ts';
 import type { BankAnswer, FoundSession } from '../../acquirers/bank.ts';
-import { declineSimulated } from '../../acquirers/simulator/operations.ts';
 import { newRowId } from '../../platform/database/statement.ts';
 import { nextQuestionAfterEnd } from '../../rules/banks.ts';
 import { asSubject } from '../../rules/event.ts';
@@ -17,10 +16,9 @@ import type { FailureCode } from '../../rules/failure-code.ts';
 import { isRefusal, type Refusal } from '../../rules/refusal.ts';
 import { approvalPatch, referencePatch, type Approval, acceptedPatch } from './orders.ts';
 import type { Payment, Refund } from '../entities.ts';
-import { changePayment, statusEvents, type Decision, statusChange } from '../change-payment.ts';
-import { applyWithinBound, heldDecision } from './keep-bound.ts';
+import { statusEvents, type Decision, statusChange } from '../change-payment.ts';
+import { applyWithinBound } from './keep-bound.ts';
 import { newRefund, refundCreated } from '../refunds/record-refund.ts';
-import { storeTakingUse } from '../links/take-use.ts';
 import { returnLatePayment } from '../refunds/return-late-payment.ts';
 import { askAgain_s, isLastOrder, nextQuestionAboutAbsent, orderState } from '../rules/order.ts';
 import {
@@ -319,25 +317,12 @@ export const applyBankAnswer = async (
   now: Temporal.Instant,
 ): Promise<Payment | Refusal> => {
   let answer = received;
-  const declining =
-    received.kind === 'approved' ? { by: declineSimulated, operationId: key.paymentId } : null;
-  const payment = await applyWithinBound(
-    database,
-    key,
-    { connector, answer: received, now, declining },
-    (applied, isHeld) =>
-      changePayment(
-        database,
-        key,
-        now,
-        (rated) => {
-          answer = unlessSuperseded(applied, rated.payment, order);
-          const decision = decide(rated, connector, answer, now);
-          return isHeld ? heldDecision(decision) : decision;
-        },
-        { known, store: storeTakingUse },
-      ),
-  );
+  const operationId = received.kind === 'approved' ? key.paymentId : null;
+  const bounded = { key, connector, answer, now, operationId, known };
+  const payment = await applyWithinBound(database, bounded, (rated, applied) => {
+    answer = unlessSuperseded(applied, rated.payment, order);
+    return decide(rated, connector, answer, now);
+  });
   if (isRefusal(payment)) return payment;
   if (answer.kind === 'approved' && endedUnpaid(payment.status) && !isVoided(payment))
     return returnLatePayment(database, key, connector, answer, now);

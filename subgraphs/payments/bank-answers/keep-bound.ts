@@ -5,15 +5,16 @@
  * operator makes room.
  */
 import { raiseAlert } from '../../platform/alerts/alerts.ts';
-import { simulatorConnector, type declineSimulated } from '../../acquirers/simulator/operations.ts';
+import { declineSimulated, simulatorConnector } from '../../acquirers/simulator/operations.ts';
 import type { Database } from '../../platform/database/orm.ts';
 import { isBeyondBound } from '../../ledger/balance.ts';
 import { minorUnits } from '../../rules/money.ts';
 import { adjustmentRecorded } from '../../rules/postings.ts';
 import { isRefusal, type Refusal } from '../../rules/refusal.ts';
-import type { Decision } from '../change-payment.ts';
+import { changePayment, type Decision } from '../change-payment.ts';
 import type { Payment } from '../entities.ts';
-import type { PaymentChange, PaymentKey } from '../store-payment.ts';
+import { storeTakingUse } from '../links/take-use.ts';
+import type { PaymentChange, PaymentKey, RatedPayment } from '../store-payment.ts';
 
 /** What the simulated bank answers instead of a success that would pass the bound. */
 const turnedDown = {
@@ -47,7 +48,7 @@ export const intoSuspense = (change: PaymentChange): PaymentChange => ({
  * The same for a decision. One that gives the money back in the same statement needs no room of its
  * own and is left as it is.
  */
-export const heldDecision = (decision: Decision): Decision =>
+const heldDecision = (decision: Decision): Decision =>
   decision === 'unchanged' || isRefusal(decision) || decision.refund
     ? decision
     : intoSuspense(decision);
@@ -74,32 +75,40 @@ export const alertOfHeld = (
   });
 
 interface Bounded<Answer> {
+  readonly key: PaymentKey;
   readonly connector: string;
   readonly answer: Answer;
   readonly now: Temporal.Instant;
-  /** How the simulated bank declines what it approved; null for an answer that brings no money. */
-  readonly declining: { readonly by: typeof declineSimulated; readonly operationId: string } | null;
+  /** What brings the money at the bank; null: the answer brings none. */
+  readonly operationId: string | null;
+  /** The payment as the call has read it. */
+  readonly known: RatedPayment | null;
 }
 
 /**
- * Applies a bank's answer by `apply`, which is given the answer and whether the merchant's part is
- * held in suspense; a success beyond the bound is applied a second time as what becomes of it.
+ * Changes a payment by a bank's answer as `decide` says; a success beyond the bound is decided a
+ * second time as what becomes of it.
  */
 export const applyWithinBound = async <Answer>(
   database: Database,
-  key: PaymentKey,
-  { connector, answer, now, declining }: Bounded<Answer>,
-  apply: (answer: Answer | typeof turnedDown, isHeld: boolean) => Promise<Payment | Refusal>,
+  { key, connector, answer, now, operationId, known }: Bounded<Answer>,
+  decide: (rated: RatedPayment, answer: Answer | typeof turnedDown) => Decision,
 ): Promise<Payment | Refusal> => {
+  const apply = (applied: Answer | typeof turnedDown, isHeld: boolean) => {
+    const bounded = (rated: RatedPayment): Decision => {
+      const decision = decide(rated, applied);
+      return isHeld ? heldDecision(decision) : decision;
+    };
+    return changePayment(database, key, now, bounded, { known, store: storeTakingUse });
+  };
   try {
     return await apply(answer, false);
   } catch (error) {
-    if (!isBeyondBound(error) || !declining) throw error;
+    if (!isBeyondBound(error) || operationId === null) throw error;
   }
   if (connector === simulatorConnector) {
-    const { by, operationId } = declining;
     const { failureCode } = turnedDown;
-    await by(database.pool, { merchantId: key.merchantId, operationId, failureCode });
+    await declineSimulated(database.pool, { merchantId: key.merchantId, operationId, failureCode });
     return apply(turnedDown, false);
   }
   await alertOfHeld(database, key, connector, now);

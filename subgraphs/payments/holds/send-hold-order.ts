@@ -5,16 +5,14 @@
  */
 import type { HoldAnswer, HoldOrder } from '../../acquirers/bank.ts';
 import type { Banks } from '../../acquirers/route.ts';
-import { turnDownHoldOrder } from '../../acquirers/simulator/holds.ts';
 import { newRowId } from '../../platform/database/statement.ts';
 import type { Database } from '../../platform/database/orm.ts';
 import { minorUnits, type MinorUnits } from '../../rules/money.ts';
 import { paymentSucceeded } from '../../rules/postings.ts';
 import { isRefusal, refuse, type Refusal } from '../../rules/refusal.ts';
-import { applyWithinBound, heldDecision } from '../bank-answers/keep-bound.ts';
-import { changePayment, statusEvents, type Decision, statusChange } from '../change-payment.ts';
+import { applyWithinBound } from '../bank-answers/keep-bound.ts';
+import { statusEvents, type Decision, statusChange } from '../change-payment.ts';
 import type { Payment } from '../entities.ts';
-import { storeTakingUse } from '../links/take-use.ts';
 import { askAgain_s, order_max_s } from '../rules/order.ts';
 import { paymentMove, feeOf } from '../rules/payment.ts';
 import {
@@ -170,22 +168,10 @@ const applyHoldAnswer = (
 ): Promise<Payment | Refusal> => {
   const { merchantId, id: paymentId, holdKey, connector } = ordered.payment;
   const key = { merchantId, paymentId };
-  const declining =
-    answer.kind === 'captured' && holdKey !== null
-      ? { by: turnDownHoldOrder, operationId: holdKey }
-      : null;
-  const bounded = { connector: connector ?? '', answer, now, declining };
-  return applyWithinBound(database, key, bounded, (given, isHeld) =>
-    changePayment(
-      database,
-      key,
-      now,
-      (rated) => {
-        const decision = decide(rated, ordered.payment, given, now);
-        return isHeld ? heldDecision(decision) : decision;
-      },
-      { known: ordered, store: storeTakingUse },
-    ),
+  const operationId = answer.kind === 'captured' ? holdKey : null;
+  const bounded = { key, connector: connector ?? '', answer, now, operationId, known: ordered };
+  return applyWithinBound(database, bounded, (rated, given) =>
+    decide(rated, ordered.payment, given, now),
   );
 };
 
