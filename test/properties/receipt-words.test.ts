@@ -164,9 +164,9 @@ test('what an acquirer has no word for is refused by its name', () => {
     { customer: { email: null, phone: '+79161234567', fullName: null, inn: null } },
   );
   for (const [given, register, mistake] of [
-    [receipt({}), { isOn: false, provider: null }, 'no_cash_register'],
-    [byPhone, { isOn: true, provider: 'yoo_receipt' }, 'receipt_email'],
-    [byPhone, { isOn: true, provider: 'atol' }, null],
+    [receipt({}), { enabled: false, provider: null }, 'no_cash_register'],
+    [byPhone, { enabled: true, provider: 'yoo_receipt' }, 'receipt_email'],
+    [byPhone, { enabled: true, provider: 'atol' }, null],
     [receipt({ markCode: 'x'.repeat(40) }), null, 'receipt_mark_code'],
   ] as const)
     assert.equal(yookassa.receiptMistake(given, register), mistake);

@@ -71,11 +71,11 @@ export const wireReceipt = (
   ...(taxSystem === null ? {} : { tax_system_code: taxSystem }),
 });
 
-/** What registers a shop's receipts, as YooKassa says of its settings. */
-export interface CashRegister {
-  readonly isOn: boolean;
-  readonly provider: string | null;
-}
+/** A shop's settings, of which its receipts are registered by `fiscalization`. */
+const settings = part({
+  fiscalization: part({ enabled: v.fallback(v.boolean(), false), provider: orNull(text) }),
+});
+type CashRegister = v.InferOutput<typeof settings>['fiscalization'];
 
 /** YooKassa's own registers, which send receipts by e-mail alone. */
 const ownRegisters: ReadonlySet<string> = new Set(['avanpost', 'yoo_receipt']);
@@ -87,7 +87,7 @@ export const receiptMistake = (
   { customer, items }: ReceiptTerms,
   register: CashRegister | null,
 ): string | null => {
-  if (register?.isOn === false) return 'no_cash_register';
+  if (register?.enabled === false) return 'no_cash_register';
   const isOwn = ownRegisters.has(register?.provider ?? '');
   if (isOwn && customer.email === null) return 'receipt_email';
   if (isOwn && items.length > ownItems_max) return 'receipt_items';
@@ -180,16 +180,6 @@ type WireReceipt = ReturnType<typeof receiptOf>;
 /** A receipt; null when what every receipt has cannot be read. */
 const readReceipt = reader(v.pipe(described, v.transform(receiptOf)));
 
-const settings = part({
-  fiscalization: v.nullish(v.object({ enabled: v.boolean(), provider: orNull(text) })),
-});
-
-/** How a shop's receipts are registered, in its settings. */
-const readCashRegister = (body: unknown): CashRegister => {
-  const { fiscalization } = v.parse(settings, body);
-  return { isOn: fiscalization?.enabled === true, provider: fiscalization?.provider ?? null };
-};
-
 /** Opens the lookup; settings are cached for ten minutes. */
 export const openReceiptRefusal = (client: Client): ReceiptRefusal => {
   const known = new LRUCache<string, Known>({ max: shops_max });
@@ -198,7 +188,7 @@ export const openReceiptRefusal = (client: Client): ReceiptRefusal => {
     const answer = await client.call({ account, path: '/me', signal });
     // Without an answer the next order queries again.
     if (answer.kind !== 'answered') known.delete(account.id);
-    return answer.kind === 'answered' ? readCashRegister(answer.body) : null;
+    return answer.kind === 'answered' ? v.parse(settings, answer.body).fiscalization : null;
   };
   const registerOf = (shop: Account, now: Temporal.Instant): Promise<CashRegister | null> => {
     const found = known.get(shop.id);
