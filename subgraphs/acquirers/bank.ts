@@ -40,7 +40,7 @@ interface Order extends Question {
   readonly currency: string;
   /** Present: the receipt that is registered with the movement. For a hold, each capture has one. */
   readonly receipt?: ReceiptTerms;
-  /** The owner of the receipt's terms: `receipting-bank` reads them. */
+  /** The owner of the receipt's terms: `route` reads them. */
   readonly receiptTermsId?: string | null;
 }
 

@@ -24,27 +24,46 @@ import { isRefusal, refuse, type Refusal } from '../rules/refusal.ts';
 import type { Mode } from '../rules/mode.ts';
 import type { Bank, ChargeOrder, HoldOrder } from './bank.ts';
 import type { Simulator } from './simulator/simulator.ts';
-import { openCallRecorder, type CallRecorder, watchedBank } from './calls.ts';
+import { openCallRecorder, watchedBank } from './calls.ts';
 import type { ReadTerms } from './receipt-terms.ts';
 import { hasRoom } from '../ledger/balance.ts';
 
 /*
- * An acquirer whose orders get their receipts: payments name the owner of the terms, and the order
- * gets the terms here, just before it is sent. An order without a receipt costs nothing.
+ * What stands between an order and its acquirer. Payments name the owner of a receipt's terms, and
+ * the order gets the terms here, just before it is sent; an order without a receipt costs nothing.
+ * And there is no order for money that exceeds the bound of the merchant's balance: money that a
+ * bank has taken can no longer be refused.
  */
+
+const noRoom = {
+  kind: 'declined',
+  failureCode: 'limit_exceeded',
+  bankCode: 'balance_at_bound',
+} as const;
 
 type Ordered = Pick<ChargeOrder, 'merchantId' | 'receiptTermsId'>;
 
-/** The bank behind that look-up. */
-const receiptingBank = (bank: Bank, readTerms: ReadTerms): Bank => {
+/**
+ * The bank behind both. An order that it has or may have is sent again without a look at the
+ * balance: the repeated one queries the result of the first.
+ */
+const orderedBank = (bank: Bank, pool: Runner, readTerms: ReadTerms | null): Bank => {
   const withReceipt = async <Order extends Ordered>(order: Order): Promise<Order> => {
     const { merchantId, receiptTermsId: termsId } = order;
-    return termsId ? { ...order, receipt: await readTerms(merchantId, termsId) } : order;
+    return readTerms && termsId
+      ? { ...order, receipt: await readTerms(merchantId, termsId) }
+      : order;
   };
   return {
     ...bank,
-    openSession: async (order) => bank.openSession(await withReceipt(order)),
-    charge: async (order) => bank.charge(await withReceipt(order)),
+    openSession: async (order) =>
+      order.reference !== null || (await hasRoom(pool, order))
+        ? bank.openSession(await withReceipt(order))
+        : noRoom,
+    charge: async (order) =>
+      !order.isFirst || (await hasRoom(pool, order))
+        ? bank.charge(await withReceipt(order))
+        : noRoom,
     refund: async (order) => bank.refund(await withReceipt(order)),
     ...(bank.settleHold
       ? {
@@ -54,29 +73,6 @@ const receiptingBank = (bank: Bank, readTerms: ReadTerms): Bank => {
       : {}),
   };
 };
-
-/*
- * An acquirer that gets no order for money that exceeds the bound of the merchant's balance: money
- * that a bank has taken can no longer be refused.
- */
-
-const noRoom = {
-  kind: 'declined',
-  failureCode: 'limit_exceeded',
-  bankCode: 'balance_at_bound',
-} as const;
-
-/**
- * The bank behind that check. An order that it has or may have is sent again: the repeated one
- * queries the result of the first.
- */
-const boundedBank = (bank: Bank, pool: Runner): Bank => ({
-  ...bank,
-  openSession: async (order) =>
-    order.reference !== null || (await hasRoom(pool, order)) ? bank.openSession(order) : noRoom,
-  charge: async (order) =>
-    !order.isFirst || (await hasRoom(pool, order)) ? bank.charge(order) : noRoom,
-});
 
 /** Banks that can serve an operation, the preferred first. */
 export type Candidates = readonly [Bank, ...Bank[]];
@@ -227,20 +223,6 @@ const withAccount = async (
   );
 };
 
-/** The connectors by their names, with what stands before each of their calls. */
-const openConnectors = (
-  pool: Runner,
-  connectors: readonly Bank[],
-  readTerms: ReadTerms | null,
-  recorder: CallRecorder,
-): ReadonlyMap<string, Bank> => {
-  const called = (bank: Bank): Bank => {
-    const watched = watchedBank(bank, 'live', recorder);
-    return readTerms ? receiptingBank(watched, readTerms) : watched;
-  };
-  return new Map(connectors.map((bank) => [bank.connector, boundedBank(called(bank), pool)]));
-};
-
 /**
  * The banks of this installation: the simulator for test mode, and connectors to real acquirers for
  * live mode, whose orders get their receipts by `readTerms`. `recorder` notes their
@@ -254,7 +236,9 @@ export const openBanks = (
   recorder = openCallRecorder(pool),
 ): Banks => {
   const simulator = watchedBank(simulated, 'test', recorder);
-  const byName = openConnectors(pool, connectors, readTerms, recorder);
+  const called = connectors.map((bank) => watchedBank(bank, 'live', recorder));
+  const ordered = called.map((bank) => orderedBank(bank, pool, readTerms));
+  const byName = new Map(ordered.map((bank) => [bank.connector, bank]));
   /** The banks behind a shop's routes, the preferred first; null when live mode is off. */
   const routes = async ({ merchantId, shopId, mode }: OfShop, operation: BankOperation) => {
     const found = await run<Route>(pool, routesOf, [merchantId, shopId, mode, operation]);
