@@ -106,6 +106,14 @@ export interface SessionOrder extends Order {
   readonly reference: string | null;
 }
 
+/** What a buyer does to confirm at a bank that gets cards from our page. */
+export const buyerSteps: Readonly<Record<BuyerMethod, BankStep>> = {
+  sbp: 'qr',
+  cards: 'three_d_secure',
+  tpay: 'redirect',
+  sberpay: 'redirect',
+};
+
 /**
  * The order was certainly not accepted: it never left us (no connection, an open circuit breaker),
  * or the bank rejected our account before it read the order (401, 403), and no earlier attempt of

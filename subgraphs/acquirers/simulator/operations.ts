@@ -220,16 +220,10 @@ const verdictOf = (recipient: Recipient): RecipientVerdict => {
   return failureCode ? { kind: 'declined', failureCode, reference: null } : { kind: 'acceptable' };
 };
 
-const silenceOf = (recipient: Recipient): Silence | null => {
-  switch (recipient.way) {
-    case 'sbp':
-      return silences[recipient.phone] ?? null;
-    case 'card':
-      return silences[recipient.cardNumber] ?? null;
-    case 'account':
-      return null;
-  }
-};
+const silenceOf = (recipient: Recipient): Silence | null =>
+  recipient.way === 'account'
+    ? null
+    : (silences[recipient.way === 'sbp' ? recipient.phone : recipient.cardNumber] ?? null);
 
 const answerOf = (
   operation: Pick<Found, 'reference' | 'outcome' | 'failureCode' | 'answerAt'>,

@@ -6,6 +6,7 @@ import type pg from 'pg';
 import { createHash } from 'node:crypto';
 import type { Database } from '../../platform/database/orm.ts';
 import { inTransaction } from '../../platform/database/statement.ts';
+import { buyerSteps } from '../bank.ts';
 import type {
   Bank,
   Card,
@@ -24,7 +25,6 @@ import type {
 } from '../bank.ts';
 import type { SimulatorOperation } from '../entities.ts';
 import {
-  type BankStep,
   type BuyerMethod,
   lateAnswer_ms,
   type TimedPlan,
@@ -203,22 +203,11 @@ const cardTraits = (
   };
 };
 
-const stepOf = (
-  order: SessionOrder,
-  { outcome }: TimedPlan,
-): { step: BankStep; stepUrl: string | null } => {
-  switch (order.method) {
-    case 'cards':
-      return outcome === 'requires_action'
-        ? { step: 'three_d_secure', stepUrl: `${order.pageUrl}/bank` }
-        : { step: 'wait', stepUrl: null };
-    case 'sbp':
-      return { step: 'qr', stepUrl: `${order.pageUrl}/bank` };
-    case 'tpay':
-    case 'sberpay':
-      return { step: 'redirect', stepUrl: `${order.pageUrl}/bank` };
-  }
-};
+/** A card is confirmed only where its plan demands it. */
+const stepOf = ({ method, pageUrl }: SessionOrder, { outcome }: TimedPlan) =>
+  method === 'cards' && outcome !== 'requires_action'
+    ? ({ step: 'wait', stepUrl: null } as const)
+    : { step: buyerSteps[method], stepUrl: `${pageUrl}/bank` };
 
 const accepted = (operation: Found, operationId: string): Accepted => {
   const number = BigInt(`0x${operationId.slice(-8)}`);
@@ -309,19 +298,15 @@ const openSession = async (pool: pg.Pool, order: SessionOrder): Promise<SessionA
   const { callbacks } = order;
   const decided = decidesAt(callbacks, sessionAnswerAt(planned, order), order);
   const silence = silentUntil(callbacks, order.now);
-  const reference = `sim_${order.operationId}`;
-  const { cardBrand, cardMask, cardHolder } = cardTraits(order.card);
   const { merchantId, operationId, now } = order;
   const operation: SimulatorOperation = {
     merchantId,
     operationId,
-    reference,
+    reference: `sim_${operationId}`,
     outcome: planned.outcome,
     failureCode: planned.failureCode,
     answerAt: decided,
-    cardBrand,
-    cardMask,
-    cardHolder,
+    ...cardTraits(order.card),
     createdAt: now,
     silentUntil: silence,
     holds: order.holds ?? null,
@@ -336,6 +321,7 @@ const openSession = async (pool: pg.Pool, order: SessionOrder): Promise<SessionA
     });
   }
   if (silence) return { kind: 'unknown' };
+  const { reference, cardBrand, cardMask } = operation;
   return {
     kind: 'opened',
     reference,

@@ -1,8 +1,9 @@
 /** The meaning of YooKassa's answers about a payment, to an order, a query or a charge. */
 import { bodyOf, stopped, unknown } from '../bank-http.ts';
+import { buyerSteps } from '../bank.ts';
 import type { Ordered } from '../check-echo.ts';
 import type { Accepted, BankAnswer, HoldOrder, PayerTraits, ChargeAnswer } from '../bank.ts';
-import type { BankStep, BuyerMethod } from '../../rules/banks.ts';
+import type { BuyerMethod } from '../../rules/banks.ts';
 import type { ReceiptTerms } from '../../rules/receipt.ts';
 import type { Account } from '../bank-accounts.ts';
 import { holderOf, type ApiCall, type Caller, type ApiAnswer, type Client } from './client.ts';
@@ -149,17 +150,10 @@ export const approved = (payment: WirePayment): BankAnswer & { kind: 'approved' 
   ...acceptedBy(payment),
 });
 
-const steps: Readonly<Record<BuyerMethod, BankStep>> = {
-  sbp: 'qr',
-  cards: 'three_d_secure',
-  tpay: 'redirect',
-  sberpay: 'redirect',
-};
-
 /** Where the buyer confirms; null: there is nothing to confirm. */
 export const stepOf = (method: BuyerMethod, { confirmation }: WirePayment) => {
   const stepUrl = confirmation.confirmation_url ?? confirmation.confirmation_data;
-  return stepUrl === null ? null : { step: steps[method], stepUrl };
+  return stepUrl === null ? null : { step: buyerSteps[method], stepUrl };
 };
 
 /**
