@@ -86,27 +86,16 @@ export const storeSubscriptions = async (
     .map((change) => ({ merchantId: change.before.merchantId, ...change }))
     // Merchants in one order, so that two transactions never deadlock.
     .toSorted((one, other) => (one.merchantId < other.merchantId ? -1 : 1));
-  return new Set(
-    await eachMerchant(named, (own, merchantId) => storeOfMerchant(runner, own, merchantId)),
-  );
-};
-
-const storeOfMerchant = async (
-  runner: Runner,
-  changes: readonly SubscriptionChange[],
-  merchantId: string,
-): Promise<readonly string[]> => {
-  const after = changes.map(({ before, patch }) =>
-    rowJson(subscriptionNames, { ...before, ...patch, version: before.version + 1 }),
-  );
-  const charges = changes.flatMap(({ charge }) => (charge ? [rowJson(chargeNames, charge)] : []));
-  const stored = await run<{ id: string }>(runner, store, [
-    JSON.stringify(after),
-    JSON.stringify(charges),
-    JSON.stringify(changes.flatMap(statusEvents).map(eventRow)),
-    merchantId,
-  ]);
-  return stored.map(({ id }) => id);
+  const stored = await eachMerchant(named, (own, merchantId) => {
+    const after = own.map(({ before, patch }) =>
+      rowJson(subscriptionNames, { ...before, ...patch, version: before.version + 1 }),
+    );
+    const charges = own.flatMap(({ charge }) => (charge ? [rowJson(chargeNames, charge)] : []));
+    const events = own.flatMap(statusEvents).map(eventRow);
+    const texts = [after, charges, events].map((list) => JSON.stringify(list));
+    return run<{ id: string }>(runner, store, [...texts, merchantId]);
+  });
+  return new Set(stored.map(({ id }) => id));
 };
 
 const races_max = 20;
