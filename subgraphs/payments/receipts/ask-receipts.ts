@@ -82,30 +82,16 @@ const take = (
     return leaseReceipts(client, due, now.add({ seconds: order_max_s }));
   });
 
-const withMovements = async (
-  pool: pg.Pool,
-  receipts: readonly Receipt[],
-): Promise<readonly Asking[]> => {
-  const payments = await loadPayments(
-    pool,
-    receipts.map(({ merchantId, paymentId: id }) => ({ merchantId, id })),
-  );
-  const refundKeys = receipts.flatMap(({ merchantId, refundId }) =>
-    refundId === null ? [] : [{ merchantId, id: refundId }],
-  );
-  const refunds = refundKeys.length === 0 ? [] : await loadRefunds(pool, refundKeys);
-  return receipts.map((receipt, index) => {
-    const payment = payments[index];
-    if (!payment) throw new Error(`receipt ${receipt.id} has no payment`);
-    const refund = refunds.find((found) => found?.id === receipt.refundId) ?? null;
-    return { receipt, payment, refund };
-  });
+const withMovements = async (pool: pg.Pool, receipt: Receipt): Promise<Asking> => {
+  const { merchantId, id, paymentId, refundId } = receipt;
+  const [payment] = await loadPayments(pool, [{ merchantId, id: paymentId }]);
+  if (!payment) throw new Error(`receipt ${id} has no payment`);
+  const [refund = null] =
+    refundId === null ? [] : await loadRefunds(pool, [{ merchantId, id: refundId }]);
+  return { receipt, payment, refund };
 };
 
-const subjectOf = ({ receipt: { merchantId, id: subjectId } }: Asking) => ({
-  merchantId,
-  subjectId,
-});
+const subjectOf = ({ merchantId, id: subjectId }: Receipt) => ({ merchantId, subjectId });
 
 /**
  * Queries due receipts of a timeline, a round at a time; returns their number. Rejects at the end
@@ -130,15 +116,13 @@ export const askReceipts = async (
     await eachAlone(
       pool,
       { task: receiptAsks.task, limit: asksAtOnce, subjectOf },
-      await withMovements(pool, taken),
-      (asking) =>
-        inPaymentTrace(
-          { pool },
-          { merchantId: asking.receipt.merchantId, paymentId: asking.payment.id },
-          'ask receipt',
-          async () =>
-            applyReceiptAnswer(pool, asking, await ask({ banks, readTerms }, asking, now), now),
-        ),
+      taken,
+      (receipt) =>
+        inPaymentTrace({ pool }, receipt, 'ask receipt', async () => {
+          const asking = await withMovements(pool, receipt);
+          const answer = await ask({ banks, readTerms }, asking, now);
+          return applyReceiptAnswer(pool, asking, answer, now);
+        }),
     );
     seen += taken.length;
     // What one merchant leaves of its share, another gets in the next round.
