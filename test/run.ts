@@ -46,19 +46,10 @@ interface Outcome {
 }
 
 /**
- * Most files share these processes, so that what they import is loaded and compiled a few times, not
- * three hundred.
- */
-const sharedProcesses = 4;
-/**
  * How many processes run at once, and how long a test may take. Most files wait for something most
- * of the time; those of the long run load every core alone, and more of them at once only run into
- * each other's deadlines.
+ * of the time, but each process loads and compiles what they import, and has a browser of its own.
  */
-const processesAtOnce = size(
-  Math.min(6, 3 * availableParallelism()),
-  Math.min(4, 2 * availableParallelism()),
-);
+const processesAtOnce = Math.min(6, 3 * availableParallelism());
 const test_max_min = size(15, 45);
 
 /**
@@ -110,17 +101,18 @@ const makeScratch = (): (() => void) => {
 const slashed = (file: string): string => relative(root, file).split(sep).join('/');
 
 /**
- * What each process runs: the shared ones any file that none has begun. They come first, since they
- * take longest; when the files with a process of their own have ended, more of them use the cores.
+ * What each process runs: the shared ones any file that none has begun. All but one of them come
+ * first, since they take longest; the last one begins when the files with a process of their own
+ * have ended.
  */
 const groupsOf = (files: readonly string[]): readonly (readonly string[])[] => {
   const isAlone = (file: string) => alone.some((beginning) => slashed(file).startsWith(beginning));
   const sharing = files.filter((file) => !isAlone(file));
   const shared = Array<typeof sharing>(Math.min(processesAtOnce, sharing.length)).fill(sharing);
   return [
-    ...shared.slice(0, sharedProcesses),
+    ...shared.slice(1),
     ...files.filter(isAlone).map((file) => [file]),
-    ...shared.slice(sharedProcesses),
+    ...shared.slice(0, 1),
   ];
 };
 
