@@ -3,23 +3,33 @@ import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { after, before, mock, test } from 'node:test';
 import { setImmediate as nextTurn } from 'node:timers/promises';
+import { GraphQLError } from 'graphql';
 import type pg from 'pg';
+import { pino } from 'pino';
+import type { Call } from '../../subgraphs/platform/access/principal.ts';
 import { inLane, outsideOfLane } from '../../subgraphs/platform/access/lane.ts';
 import { TestClocks } from '../../subgraphs/platform/clock/test-clocks.ts';
 import { bufferInto } from '../../subgraphs/platform/database/batch-calls.ts';
+import { ShopEntity } from '../../subgraphs/platform/database/entities.ts';
+import { type Database, migrate, openDatabase } from '../../subgraphs/platform/database/orm.ts';
 import { run } from '../../subgraphs/platform/database/statement.ts';
-import { openPool, startTestDatabase, type TestDatabase } from '../support/database.ts';
+import { presentErrors } from '../../subgraphs/platform/graph/present-errors.ts';
+import { entities } from '../../subgraphs/entities.ts';
+import { startTestDatabase, type TestDatabase } from '../support/database.ts';
 import { eventually } from '../support/eventually.ts';
 
-let database: TestDatabase;
+let server: TestDatabase;
+let database: Database;
 let pool: pg.Pool;
 before(async () => {
-  database = await startTestDatabase();
-  pool = openPool(database.url, 6);
+  server = await startTestDatabase({ migrated: true });
+  database = await openDatabase({ url: server.url, entities, pool: 6 });
+  await migrate(database);
+  ({ pool } = database);
 });
 after(async () => {
-  await pool?.end();
-  await database?.stop();
+  await database?.close();
+  await server?.stop();
 });
 
 /** Holds a lock, so that statements that want it run until `release`. */
@@ -47,6 +57,11 @@ const wanting = (key: number) => ({
   text: `select pg_advisory_lock(${key}), pg_advisory_unlock(${key})`,
 });
 const quick = { name: '', text: 'select 1 as one' };
+const asked: Call = {
+  principal: { kind: 'service', name: 'test' },
+  requestId: 'test',
+  isInLane: true,
+};
 
 test('a caller has one statement at a time, and no other caller waits for a connection', async () => {
   const lock = await holdLock(1);
@@ -96,9 +111,20 @@ test('a call whose statements have waited ten seconds is refused, and takes no t
     assert.deepEqual(error.extensions, { code: 'rate_limited', http: { status: 429 } });
     return true;
   });
+  // The ORM wraps what its connection throws: the caller learns the same.
+  const merchantId = randomUUID();
+  const read = inLane('merchant a', () => database.fork().find(ShopEntity, { merchantId }));
+  const told = read.then(
+    () => assert.fail('it had its turn'),
+    (error: Error) => {
+      const errors = [new GraphQLError(error.message, { originalError: error })];
+      return presentErrors({ data: null, errors }, asked, pino({ level: 'silent' })).errors;
+    },
+  );
   await nextTurn();
   mock.timers.tick(10_000);
   await refused;
+  assert.deepEqual((await told)?.[0]?.extensions['code'], 'rate_limited');
   mock.timers.reset();
   await lock.release();
   await running;
@@ -135,9 +161,7 @@ test('a statement that fails gives its turn on', async () => {
 });
 
 test('what all callers share is read and written outside of the lane', async (t) => {
-  await pool.query(
-    'create table test_clock (merchant_id uuid); create table noted (at timestamptz)',
-  );
+  await pool.query('create table noted (at timestamptz)');
   const bus = { publish: async () => {}, subscribe: () => () => {} };
   const clocks = new TestClocks({ pool, bus, now: () => Temporal.Now.instant() });
   t.after(() => clocks.close());

@@ -1,4 +1,5 @@
 /** The errors that may leave a subgraph: only what a resolver sends deliberately. */
+import { DriverException } from '@mikro-orm/core';
 import { GraphQLError, type ExecutionResult } from 'graphql';
 import type { Call } from '../access/principal.ts';
 import { isDatabaseLost } from '../tracing/error-code.ts';
@@ -20,10 +21,15 @@ export const presentErrors = (
   return { data: result.data ?? null, errors };
 };
 
-const codeOf = (error: GraphQLError): string | null => {
-  const meant = error.originalError instanceof GraphQLError ? error.originalError : error;
-  if (error.originalError && meant === error) return null;
-  const code = meant.extensions?.['code'];
+/**
+ * The code of a deliberate error. The ORM wraps what a connection throws, a refusal of the lane
+ * among it, in an error with the same properties.
+ */
+const codeOf = ({ originalError, extensions }: GraphQLError): string | null => {
+  const isOurs = originalError instanceof GraphQLError || originalError instanceof DriverException;
+  if (originalError && !isOurs) return null;
+  // Errors of graphql-jit may have none.
+  const code = extensions?.['code'];
   return typeof code === 'string' ? code : null;
 };
 
