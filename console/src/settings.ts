@@ -5,36 +5,12 @@ export const languages = [
   ['en', 'English'],
   ['ru', 'Русский'],
 ] as const;
-const themes = ['system', 'light', 'dark'] as const;
-const densities = ['usual', 'compact'] as const;
-
-export interface Settings {
-  readonly language: 'en' | 'ru';
-  readonly theme: (typeof themes)[number];
-  readonly density: (typeof densities)[number];
-  /** Whether the sections are icons alone. */
-  readonly narrow: boolean;
-  readonly mode: 'test' | 'live';
-  /** An IANA time zone; null: the computer's own. */
-  readonly zone: string | null;
-  /** The columns of each list that was changed, by their ids. */
-  readonly columns: Readonly<Record<string, readonly string[]>>;
-}
 
 const key = 'console';
 
-const initial: Settings = {
-  language: navigator.language.toLowerCase().startsWith('ru') ? 'ru' : 'en',
-  theme: 'system',
-  density: 'usual',
-  narrow: false,
-  mode: 'test',
-  zone: null,
-  columns: {},
-};
-
-const oneOf = <Value extends string>(value: unknown, values: readonly Value[], or: Value): Value =>
-  values.find((known) => known === value) ?? or;
+/** One of the values; the first where it is none of them. */
+const oneOf = <Value extends string>(value: unknown, values: readonly [Value, ...Value[]]): Value =>
+  values.find((known) => known === value) ?? values[0];
 
 /** A zone that this browser knows; null for any other. */
 const readZone = (value: unknown): string | null => {
@@ -46,7 +22,7 @@ const readZone = (value: unknown): string | null => {
   }
 };
 
-const readColumns = (value: unknown): Settings['columns'] =>
+const readColumns = (value: unknown): Readonly<Record<string, readonly string[]>> =>
   Object.fromEntries(
     Object.entries(typeof value === 'object' && value !== null ? value : {}).map(
       ([list, ids]: [string, unknown]) => [
@@ -57,7 +33,7 @@ const readColumns = (value: unknown): Settings['columns'] =>
   );
 
 /** Stored settings may be of another version, or missing. */
-const read = (): Settings => {
+const read = () => {
   let kept: unknown = null;
   try {
     kept = JSON.parse(localStorage.getItem(key) ?? 'null');
@@ -65,16 +41,22 @@ const read = (): Settings => {
     // A browser that keeps nothing.
   }
   const of = new Map(Object.entries(typeof kept === 'object' && kept !== null ? kept : {}));
+  const isRussian = navigator.language.toLowerCase().startsWith('ru');
   return {
-    language: oneOf(of.get('language'), ['en', 'ru'], initial.language),
-    theme: oneOf(of.get('theme'), themes, 'system'),
-    density: oneOf(of.get('density'), densities, 'usual'),
+    language: oneOf(of.get('language'), isRussian ? ['ru', 'en'] : ['en', 'ru']),
+    theme: oneOf(of.get('theme'), ['system', 'light', 'dark']),
+    density: oneOf(of.get('density'), ['usual', 'compact']),
+    /** Whether the sections are icons alone. */
     narrow: of.get('narrow') === true,
-    mode: oneOf(of.get('mode'), ['test', 'live'], 'test'),
+    mode: oneOf(of.get('mode'), ['test', 'live']),
+    /** An IANA time zone; null: the computer's own. */
     zone: readZone(of.get('zone')),
+    /** The columns of each list that was changed, by their ids. */
     columns: readColumns(of.get('columns')),
   };
 };
+
+export type Settings = Readonly<ReturnType<typeof read>>;
 
 const settings = openStore(read());
 
