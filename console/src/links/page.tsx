@@ -15,8 +15,9 @@ import {
   Facts,
   PageHead,
   ObjectLink,
+  type ObjectId,
 } from '../parts/texts.tsx';
-import type { Column, ObjectId } from '../parts/table.tsx';
+import type { Column } from '../parts/table.tsx';
 import { useAsk } from '../parts/use-ask.ts';
 import { OfMerchant } from '../parts/whose.tsx';
 import { ManyChips, NoRows } from '../parts/filters.tsx';

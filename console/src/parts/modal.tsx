@@ -1,11 +1,11 @@
 /** Dialogs, drawers and popovers. What draws them is loaded on first use, or ahead, behind the first screen. */
 import { useParams } from '@tanstack/react-router';
-import { useRef, useState, type ReactNode } from 'react';
+import { useRef, useState, type ComponentType, type ReactNode } from 'react';
 import { useAddress } from '../address.ts';
 import { words } from '../words/words.ts';
 import { Icon } from './icon.tsx';
 import { later } from './later.tsx';
-import { ObjectLink, PageHead } from './texts.tsx';
+import { ObjectLink, PageHead, type ObjectId } from './texts.tsx';
 
 export const Modal = later(async () => (await import('./windows.tsx')).ModalWindow);
 
@@ -25,17 +25,17 @@ export const Drawer = ({
 
 interface ShownObject {
   readonly name: string;
-  readonly children: (merchantId: string, id: string) => ReactNode;
+  readonly view: ComponentType<ObjectId>;
 }
 
-export const ObjectPage = ({ name, children }: ShownObject) => {
+export const ObjectPage = ({ name, view: View }: ShownObject) => {
   const { merchantId = '', id = '' }: { merchantId?: string; id?: string } = useParams({
     strict: false,
   });
   return (
     <>
       <PageHead name={name} />
-      {children(merchantId, id)}
+      <View merchantId={merchantId} id={id} />
     </>
   );
 };
@@ -44,7 +44,7 @@ export const ObjectPage = ({ name, children }: ShownObject) => {
 export const ObjectDrawer = ({
   name,
   page,
-  children,
+  view: View,
 }: ShownObject & { readonly page?: '/payments/$merchantId/$id' | '/payouts/$merchantId/$id' }) => {
   const { search } = useAddress();
   const [merchantId, id] = (search.open ?? '').split('/');
@@ -62,7 +62,7 @@ export const ObjectDrawer = ({
   );
   return (
     <Drawer title={name} head={head}>
-      {children(merchantId, id)}
+      <View merchantId={merchantId} id={id} />
     </Drawer>
   );
 };

@@ -6,7 +6,7 @@ import { memo, useCallback, useEffect, useRef, type KeyboardEvent, useState } fr
 import { useSettings, type Settings } from '../settings.ts';
 import { type Column, useFit } from './columns.tsx';
 import { useFirstScreen } from './states.tsx';
-import { Money, Moment, Status, tones } from './texts.tsx';
+import { Money, Moment, Status, tones, type ObjectId } from './texts.tsx';
 import { useWhoseColumn } from './whose.tsx';
 
 export { extra, figure, type Column } from './columns.tsx';
@@ -46,11 +46,6 @@ export const paymentColumn = (
     </span>
   ),
 });
-
-export interface ObjectId {
-  readonly merchantId: string;
-  readonly id: string;
-}
 
 /** The key of an object among those of all merchants, as `open` in the address has it. */
 export const objectKey = ({ merchantId, id }: ObjectId): string => `${merchantId}/${id}`;

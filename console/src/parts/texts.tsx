@@ -163,16 +163,19 @@ export const Status = ({ tone, children }: { readonly tone: Tone; readonly child
   </span>
 );
 
+export interface ObjectId {
+  readonly merchantId: string;
+  readonly id: string;
+}
+
 /** The way to the page of a payment, or of a payout. */
 export const ObjectLink = ({
   to = '/payments/$merchantId/$id',
   merchantId,
   id,
   ...link
-}: {
+}: ObjectId & {
   readonly to?: '/payments/$merchantId/$id' | '/payouts/$merchantId/$id';
-  readonly merchantId: string;
-  readonly id: string;
   readonly className?: string;
   readonly title?: string;
   readonly children: ReactNode;

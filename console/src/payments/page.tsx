@@ -3,12 +3,8 @@ import { ObjectDrawer, ObjectPage } from '../parts/modal.tsx';
 import { words } from '../words/words.ts';
 import { PaymentView } from './payment.tsx';
 
-const view = (merchantId: string, id: string) => <PaymentView merchantId={merchantId} id={id} />;
-
-export const PaymentPage = () => <ObjectPage name={words.columns.payment}>{view}</ObjectPage>;
+export const PaymentPage = () => <ObjectPage name={words.columns.payment} view={PaymentView} />;
 
 export const OpenDrawer = () => (
-  <ObjectDrawer name={words.columns.payment} page="/payments/$merchantId/$id">
-    {view}
-  </ObjectDrawer>
+  <ObjectDrawer name={words.columns.payment} page="/payments/$merchantId/$id" view={PaymentView} />
 );

@@ -11,8 +11,16 @@ import { ManyChips } from '../parts/filters.tsx';
 import { OutcomeText, useRun } from '../parts/act-form.tsx';
 import { send } from '../parts/outcome.tsx';
 import { Empty, Waiting } from '../parts/states.tsx';
-import type { ObjectId } from '../parts/table.tsx';
-import { Money, Moment, Id, Facts, type Fact, CopyBlock, CustomerLink } from '../parts/texts.tsx';
+import {
+  Money,
+  Moment,
+  Id,
+  Facts,
+  type Fact,
+  CopyBlock,
+  CustomerLink,
+  type ObjectId,
+} from '../parts/texts.tsx';
 import { reloadScreen } from '../graph/live.ts';
 import { useAsk } from '../parts/use-ask.ts';
 import { useFollow } from '../parts/use-follow.ts';

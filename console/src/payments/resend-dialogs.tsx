@@ -2,8 +2,8 @@
 import { useState } from 'react';
 import * as graph from '../../../schema/generated/console.ts';
 import { ActForm } from '../parts/act-form.tsx';
+import type { ObjectId } from '../parts/texts.tsx';
 import { send } from '../parts/outcome.tsx';
-import type { ObjectId } from '../parts/table.tsx';
 import { timelineWords as own } from '../words/timeline.ts';
 import { words } from '../words/words.ts';
 import type { OfPayment } from './act-dialogs.tsx';

@@ -3,10 +3,18 @@ import { Link } from '@tanstack/react-router';
 import * as graph from '../../../schema/generated/console.ts';
 import { useAddress } from '../address.ts';
 import { EraseAct } from '../erasure/dialog.tsx';
-import { Facts, Id, Money, Moment, Status, tones, type Tone } from '../parts/texts.tsx';
+import {
+  Facts,
+  Id,
+  Money,
+  Moment,
+  Status,
+  tones,
+  type Tone,
+  type ObjectId,
+} from '../parts/texts.tsx';
 import { ObjectDrawer, ObjectPage } from '../parts/modal.tsx';
 import { Empty, Waiting } from '../parts/states.tsx';
-import type { ObjectId } from '../parts/table.tsx';
 import { useAsk } from '../parts/use-ask.ts';
 import { draftWords as own } from '../words/drafts.ts';
 import { sharedWords } from '../words/shared.ts';
@@ -164,12 +172,8 @@ const View = ({ merchantId, id }: ObjectId) => {
   );
 };
 
-const view = (merchantId: string, id: string) => <View merchantId={merchantId} id={id} />;
-
 export const PayoutDrawer = () => (
-  <ObjectDrawer name={own.one} page="/payouts/$merchantId/$id">
-    {view}
-  </ObjectDrawer>
+  <ObjectDrawer name={own.one} page="/payouts/$merchantId/$id" view={View} />
 );
 
-export const PayoutPage = () => <ObjectPage name={own.one}>{view}</ObjectPage>;
+export const PayoutPage = () => <ObjectPage name={own.one} view={View} />;

@@ -2,7 +2,7 @@
 import * as graph from '../../../schema/generated/console.ts';
 import { ActButton, OutcomeText, useRun } from '../parts/act-form.tsx';
 import { send } from '../parts/outcome.tsx';
-import type { ObjectId } from '../parts/table.tsx';
+import type { ObjectId } from '../parts/texts.tsx';
 import { useAsk } from '../parts/use-ask.ts';
 import { usePermission } from '../viewer.tsx';
 import { draftWords as own } from '../words/drafts.ts';

@@ -9,10 +9,10 @@ import {
   tones,
   CustomerLink,
   ObjectLink,
+  type ObjectId,
 } from '../parts/texts.tsx';
 import { ObjectDrawer } from '../parts/modal.tsx';
 import { Empty, Waiting } from '../parts/states.tsx';
-import type { ObjectId } from '../parts/table.tsx';
 import { useAsk } from '../parts/use-ask.ts';
 import { sharedWords } from '../words/shared.ts';
 import { subscriptionWords as own } from '../words/subscriptions.ts';
@@ -191,8 +191,4 @@ const View = ({ merchantId, id }: ObjectId) => {
   );
 };
 
-export const SubscriptionDrawer = () => (
-  <ObjectDrawer name={own.one}>
-    {(merchantId, id) => <View merchantId={merchantId} id={id} />}
-  </ObjectDrawer>
-);
+export const SubscriptionDrawer = () => <ObjectDrawer name={own.one} view={View} />;
