@@ -77,24 +77,17 @@ export const nothingKept: Search = { mode: '', merchant: '' };
 /** Fields that leave a list on its page: the page itself, and what is open over it. */
 const ofPage: ReadonlySet<string> = new Set(['after', 'before', 'open', 'act', 'kinds']);
 
-export interface Address {
-  readonly search: Search;
-  readonly mode: 'test' | 'live';
-  /** Null: all merchants. */
-  readonly merchantId: string | null;
-  /** Changes some fields; `undefined` removes one. Filters return a list to its first page. */
-  readonly set: (change: Readonly<Partial<Record<Field, string | undefined>>>) => void;
-}
-
-export const useAddress = (): Address => {
+export const useAddress = () => {
   const search: Search = useSearch({ strict: false });
   const navigate = useNavigate();
   const mode = search.mode === 'test' || search.mode === 'live' ? search.mode : settingsNow().mode;
   return {
     search,
     mode,
+    /** Null: all merchants. */
     merchantId: search.merchant ?? null,
-    set: (change) => {
+    /** Changes some fields; `undefined` removes one. Filters return a list to its first page. */
+    set: (change: Readonly<Partial<Record<Field, string | undefined>>>): void => {
       const isFilter = Object.keys(change).some((field) => !ofPage.has(field));
       const gone = isFilter ? ['after', 'before'] : [];
       void navigate({

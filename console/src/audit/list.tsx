@@ -56,19 +56,13 @@ const columnsOf = (): readonly Column<Row>[] => [
 
 type State = Readonly<Record<string, unknown>>;
 
-interface ChangedField {
-  readonly field: string;
-  readonly before: string;
-  readonly after: string;
-}
-
 const textOf = (value: unknown): string => {
   if (value === undefined || value === null) return '';
   return typeof value === 'string' ? value : JSON.stringify(value);
 };
 
 /** Every field of both states; those that differ come first. */
-const changedFields = (before: State, after: State): readonly ChangedField[] =>
+const changedFields = (before: State, after: State) =>
   [...new Set([...Object.keys(before), ...Object.keys(after)])]
     .map((field) => ({ field, before: textOf(before[field]), after: textOf(after[field]) }))
     .toSorted(
@@ -82,7 +76,7 @@ const Changes = ({
   readonly before: State | null;
   readonly after: State | null;
 }) => {
-  const side = (name: 'before' | 'after'): Column<ChangedField> => ({
+  const side = (name: 'before' | 'after'): Column<ReturnType<typeof changedFields>[number]> => ({
     name: words.auditLog[name],
     isNamed: true,
     cell: (row) => {
@@ -91,7 +85,7 @@ const Changes = ({
       return <span className="wrap">{isChanged ? <mark>{row.after}</mark> : row[name]}</span>;
     },
   });
-  const columns: readonly Column<ChangedField>[] = [
+  const columns: readonly Column<ReturnType<typeof changedFields>[number]>[] = [
     { name: subjectWords.field, cell: ({ field }) => <code>{field}</code> },
     ...(before ? [side('before')] : []),
     ...(after ? [side('after')] : []),

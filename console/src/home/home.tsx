@@ -209,17 +209,11 @@ const Divided = ({
   return <Table label={name} columns={columns} rows={rows} keyOf={({ group }) => group ?? ''} />;
 };
 
-interface Code {
-  readonly code: string;
-  readonly now: number;
-  readonly earlier: number;
-}
-
 /** The codes with the largest increase come first. */
 const Codes = ({ today }: { readonly today: graph.TodayQuery }) => {
   const now = today.codes.parts[0]?.rows ?? [];
   const earlier = today.codesBefore.parts[0]?.rows ?? [];
-  const codes: readonly Code[] = now
+  const codes = now
     .map(({ group, count }) => ({
       code: group ?? '',
       now: count,

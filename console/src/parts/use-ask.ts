@@ -15,14 +15,6 @@ export interface AskedList {
   readonly variables: object;
 }
 
-interface Asked<Data> {
-  readonly data: Data | undefined;
-  readonly error: Error | undefined;
-  readonly fetching: boolean;
-  readonly again: () => void;
-  readonly list: AskedList;
-}
-
 /** The delay before a failed query is retried; it grows each time. */
 const rest_ms = 500;
 const rest_max_ms = 5_000;
@@ -108,7 +100,7 @@ export const useAsk = <Data, Variables extends AnyVariables>(
   query: TypedDocumentNode<Data, Variables>,
   variables: Variables,
   { pause = false, requestPolicy = 'cache-and-network', follow }: AskOptions = {},
-): Asked<Data> => {
+) => {
   const [state, ask] = useQuery<Data>({
     query,
     variables: { ...variables },

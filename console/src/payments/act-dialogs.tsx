@@ -13,7 +13,6 @@ import {
   isAbout,
   refusedBy,
   type KeyedAct,
-  type Outcome,
   send,
 } from '../parts/outcome.tsx';
 import { useViewer } from '../viewer.tsx';
@@ -34,7 +33,8 @@ const useAmount = (of: string, left: number, currency: string) => {
   const isPending = isUnanswered(keyed);
   // A sent refund may have been made, leaving less; the amount is still accepted.
   const limit = isPending ? Math.max(left, amount) : left;
-  return { text, setText, amount, limit, keyed, isPending, fits: amount >= 1 && amount <= limit };
+  const fits = amount >= 1 && amount <= limit;
+  return { amount, keyed, isPending, fits, field: { text, setText, currency, limit, fits } };
 };
 
 const AmountField = ({
@@ -42,22 +42,16 @@ const AmountField = ({
   setText,
   currency,
   limit,
-}: {
-  readonly text: string;
-  readonly setText: (text: string) => void;
-  readonly currency: string;
-  readonly limit: number;
-}) => {
-  const amount = readAmount(text, currency);
-  const isWrong = amount === null || amount < 1 || amount > limit;
+  fits,
+}: ReturnType<typeof useAmount>['field']) => {
   const most = money(limit, currency);
   return (
     <TextField
       label={words.acts.amount(currency)}
       value={text}
       set={setText}
-      hint={isWrong ? words.acts.amountWrong(most) : words.acts.amountMax(most)}
-      isWrong={isWrong}
+      hint={fits ? words.acts.amountMax(most) : words.acts.amountWrong(most)}
+      isWrong={!fits}
       isNumber
     />
   );
@@ -113,16 +107,8 @@ export const useMustPropose = (payment: PaymentDetails): ((amount: number) => bo
 
 type Receipt = NonNullable<graph.RefundPaymentMutationVariables['receipt']>;
 
-interface Refunding {
-  readonly isProposed: boolean;
-  readonly title: string;
-  readonly consequence: string;
-  readonly isPending: boolean;
-  readonly giveBack: (reason: string, receipt: Receipt | null) => Promise<Outcome>;
-}
-
 /** The refund of an amount, as this person makes it. */
-export const useRefund = (payment: PaymentDetails, amount: number): Refunding => {
+export const useRefund = (payment: PaymentDetails, amount: number) => {
   const isProposed = useMustPropose(payment)(amount);
   const { merchantId, id: paymentId, currency } = payment;
   const { acts } = words;
@@ -134,7 +120,7 @@ export const useRefund = (payment: PaymentDetails, amount: number): Refunding =>
     title: isProposed ? own.propose : acts.refund,
     consequence: isProposed ? own.proposeText(sum, to) : acts.refundText(sum, to),
     isPending: isUnanswered(keyed),
-    giveBack: (reason, receipt) =>
+    giveBack: (reason: string, receipt: Receipt | null) =>
       actOnce(keyed, (key) => {
         const asked = { merchantId, paymentId, amount, receipt, key };
         if (isProposed) return send(graph.ProposeRefund, { ...asked, reason }, own.proposedNow);
@@ -148,7 +134,7 @@ export const useRefund = (payment: PaymentDetails, amount: number): Refunding =>
 export const RefundDialog = ({ payment }: OfPayment) => {
   const { id: paymentId, currency } = payment;
   const left = payment.amountCaptured - payment.amountRefunded;
-  const { amount, fits, keyed: _, ...field } = useAmount(`refund/${paymentId}`, left, currency);
+  const { amount, fits, field } = useAmount(`refund/${paymentId}`, left, currency);
   const [reason, setReason] = useState('');
   const { title, consequence, isPending, isProposed, giveBack } = useRefund(payment, amount);
   return (
@@ -159,7 +145,7 @@ export const RefundDialog = ({ payment }: OfPayment) => {
       isPending={isPending}
       act={() => giveBack(reason.trim(), null)}
     >
-      <AmountField {...field} currency={currency} />
+      <AmountField {...field} />
       <ReasonField reason={reason} set={setReason} amount={amount} isProposed={isProposed} />
     </ActForm>
   );
@@ -167,11 +153,8 @@ export const RefundDialog = ({ payment }: OfPayment) => {
 
 export const CaptureDialog = ({ payment }: OfPayment) => {
   const { merchantId, id, currency, amountCapturable } = payment;
-  const { amount, keyed, isPending, fits, ...field } = useAmount(
-    `capture/${id}`,
-    amountCapturable,
-    currency,
-  );
+  const of = `capture/${id}`;
+  const { amount, keyed, isPending, fits, field } = useAmount(of, amountCapturable, currency);
   return (
     <ActForm
       title={words.acts.capture}
@@ -192,7 +175,7 @@ export const CaptureDialog = ({ payment }: OfPayment) => {
         )
       }
     >
-      <AmountField {...field} currency={currency} />
+      <AmountField {...field} />
     </ActForm>
   );
 };

@@ -75,12 +75,6 @@ const plain = (text: string): string =>
 /** A column's name without the currency that some add: `Сумма, руб.`. */
 const columnName = (text: string): string => plain(text).replace(/[,(]? ?(?:руб\.?|rub|₽)\)?$/, '');
 
-/** Money with its sign, in minor units as text. */
-interface Money {
-  readonly isNegative: boolean;
-  readonly minor: string;
-}
-
 const largest = String(Number.MAX_SAFE_INTEGER);
 
 const minorOf = (digits: string): string | null => {
@@ -91,10 +85,10 @@ const minorOf = (digits: string): string | null => {
 };
 
 /**
- * The exact minor units of `1 234,56`, `1234.56` or `-12,5 ₽`; null for any other text, such as one
- * with more decimals than the currency has.
+ * The sign and the exact minor units of `1 234,56`, `1234.56` or `-12,5 ₽`; null for any other text,
+ * such as one with more decimals than the currency has.
  */
-const moneyOf = (text: string, currency: string, isMinor: boolean): Money | null => {
+const moneyOf = (text: string, currency: string, isMinor: boolean) => {
   const bare = text.replace(/\s*(?:₽|руб\.?|RUB)$/i, '').replace('\u2212', '-');
   const read = /^(-?)(\d+|\d{1,3}(?:[ \u00A0\u202F]\d{3})+)(?:[.,](\d+))?$/.exec(bare);
   if (!read) return null;
@@ -178,20 +172,16 @@ const uuid = /^[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}$/i;
 /** No formula begins like this, and no comma or quote breaks a line. */
 const referenceForm = /^[\p{L}\p{N}][\p{L}\p{N} ._:/#№-]{0,254}$/u;
 
-interface Reader extends Places {
-  readonly text: (field: Field) => string;
-  readonly fault: (wrong: Mistake['wrong'], field: Field) => null;
-  readonly wrong: Mistake[];
-}
+type Reader = ReturnType<typeof readerOf>;
 
-const readerOf = ({ line, cells }: Row, head: Row, places: Places): Reader => {
+const readerOf = ({ line, cells }: Row, head: Row, places: Places) => {
   const wrong: Mistake[] = [];
   const place = (field: Field): number => places.columns[field] ?? -1;
   return {
     ...places,
     wrong,
-    text: (field) => cells[place(field)] ?? '',
-    fault: (what, field) => {
+    text: (field: Field): string => cells[place(field)] ?? '',
+    fault: (what: Mistake['wrong'], field: Field): null => {
       wrong.push({ line, column: head.cells[place(field)] ?? null, wrong: what });
       return null;
     },

@@ -1,15 +1,11 @@
 /** Spans of totals, as the graph asks for them: whole hours, cut in the person's zone. */
-import { startOfDay, fromZoneField, toZoneField } from '../format.ts';
-import { settingsNow } from '../settings.ts';
+import { startOfDay, fromZoneField, toZoneField, zoneName } from '../format.ts';
 import type { reportWords } from '../words/reports.ts';
 
 const hour_ms = 3_600_000;
 
 /** The person's zone; UTC where its hours do not begin with those of UTC. */
-export const ownZone = (): string =>
-  startOfDay(0).getTime() % hour_ms === 0
-    ? (settingsNow().zone ?? Intl.DateTimeFormat().resolvedOptions().timeZone)
-    : 'UTC';
+export const ownZone = (): string => (startOfDay(0).getTime() % hour_ms === 0 ? zoneName() : 'UTC');
 
 export const endOfHour = (): string =>
   new Date(Math.ceil((Date.now() + 1) / hour_ms) * hour_ms).toISOString();
