@@ -1,11 +1,6 @@
 /** The person's settings in this browser: language, zone, theme, rows, last place. */
 import { openStore } from './store.ts';
 
-export const languages = [
-  ['en', 'English'],
-  ['ru', 'Русский'],
-] as const;
-
 const key = 'console';
 
 /** One of the values; the first where it is none of them. */

@@ -2,36 +2,31 @@
 import { Header, Menu, MenuItem, MenuSection, Separator } from 'react-aria-components';
 import { useNavigate } from '@tanstack/react-router';
 import { nothingKept } from '../address.ts';
+import type { PickField } from '../parts/fields.tsx';
+import { useLooks } from '../person/looks.ts';
 import { logOut, usePermission, useViewer } from '../viewer.tsx';
-import { changeSettings, languages, useSettings } from '../settings.ts';
 import { peopleWords as own } from '../words/people.ts';
 import { sharedWords } from '../words/shared.ts';
-import { optionsOf } from '../words/table.ts';
 import { words } from '../words/words.ts';
 import { setShortcuts } from './shortcuts.tsx';
 
 const Choice = <Value extends string>({
-  title,
-  values,
-  chosen,
-  choose,
-}: {
-  readonly title: string;
-  readonly values: readonly (readonly [value: Value, name: string])[];
-  readonly chosen: Value;
-  readonly choose: (value: Value) => void;
-}) => (
+  label,
+  options,
+  value: chosen,
+  set,
+}: Parameters<typeof PickField<Value>>[0]) => (
   <MenuSection
     selectionMode="single"
     disallowEmptySelection
     selectedKeys={[chosen]}
     onSelectionChange={(keys) => {
-      const found = values.find(([value]) => keys !== 'all' && keys.has(value));
-      if (found) choose(found[0]);
+      const found = options.find(([value]) => keys !== 'all' && keys.has(value));
+      if (found) set(found[0]);
     }}
   >
-    <Header className="menu-head">{title}</Header>
-    {values.map(([value, name]) => (
+    <Header className="menu-head">{label}</Header>
+    {options.map(([value, name]) => (
       <MenuItem key={value} id={value} className="menu-item">
         {name}
       </MenuItem>
@@ -51,7 +46,7 @@ const useAct = () => {
 
 export const PersonMenu = ({ close }: { readonly close: () => void }) => {
   const { person } = words;
-  const { theme, language, density } = useSettings();
+  const { theme, language, density } = useLooks();
   const { subject, role } = useViewer();
   const mayEnd = usePermission('personSessionEnd');
   const act = useAct();
@@ -68,24 +63,9 @@ export const PersonMenu = ({ close }: { readonly close: () => void }) => {
         onAction={act}
         onClose={close}
       >
-        <Choice
-          title={person.theme}
-          values={optionsOf(person.themes)}
-          chosen={theme}
-          choose={(chosen) => changeSettings({ theme: chosen })}
-        />
-        <Choice
-          title={person.language}
-          values={languages}
-          chosen={language}
-          choose={(chosen) => changeSettings({ language: chosen })}
-        />
-        <Choice
-          title={person.rows}
-          values={optionsOf(person.density)}
-          chosen={density}
-          choose={(chosen) => changeSettings({ density: chosen })}
-        />
+        <Choice {...theme} />
+        <Choice {...language} />
+        <Choice {...density} />
         <Separator className="menu-line" />
         <MenuItem id="settings" className="menu-item">
           {sharedWords.settings}
