@@ -19,7 +19,7 @@ import { useViewer } from '../viewer.tsx';
 import { closingWords } from '../words/receipts.ts';
 import { refundDraftWords as own } from '../words/drafts.ts';
 import { words } from '../words/words.ts';
-import type { PaymentDetails } from './shown.tsx';
+import { refundsUnderWay, type PaymentDetails } from './shown.tsx';
 
 export interface OfPayment {
   readonly payment: PaymentDetails;
@@ -87,16 +87,8 @@ export const hasReason = (reason: string, amount: number, isProposed: boolean): 
 // How this person gives money back: by itself, or by a proposal that another person approves.
 
 /** What is refunded or being refunded of a payment. */
-const givenBack = ({ amountRefunded, timeline }: PaymentDetails): number =>
-  timeline.reduce(
-    (sum, one) =>
-      one.__typename === 'TimelineRefund' &&
-      one.refundStatus === 'pending' &&
-      one.refund.completedAt === null
-        ? sum + one.amount
-        : sum,
-    amountRefunded,
-  );
+const givenBack = (payment: PaymentDetails): number =>
+  refundsUnderWay(payment).reduce((sum, { amount }) => sum + amount, payment.amountRefunded);
 
 /** Whether the person can only propose to refund so much of the payment. */
 export const useMustPropose = (payment: PaymentDetails): ((amount: number) => boolean) => {

@@ -4,15 +4,13 @@ import { plainMoment, money } from '../format.ts';
 import { CopyBlock } from '../parts/texts.tsx';
 import { useSettings, type Settings } from '../settings.ts';
 import { buyerSentences, buyerWords, type BuyerSentences } from '../words/buyer.ts';
-import type { PaymentDetails } from './shown.tsx';
+import { refundsUnderWay, type PaymentDetails } from './shown.tsx';
 
 /** The code of the bank's last refusal. */
-const failureOf = ({ timeline }: PaymentDetails): string | null =>
-  timeline.reduce<string | null>(
-    (last, one) =>
-      one.__typename === 'TimelineBankCall' && one.failureCode !== null ? one.failureCode : last,
-    null,
-  );
+const failureOf = ({ timeline }: PaymentDetails): string | undefined =>
+  timeline
+    .flatMap((one) => (one.__typename === 'TimelineBankCall' ? (one.failureCode ?? []) : []))
+    .at(-1);
 
 /** What happened to the money, after the sentence about the status. */
 const moneyLines = (
@@ -20,14 +18,9 @@ const moneyLines = (
   sentences: BuyerSentences,
   told: Parameters<BuyerSentences['partlyRefunded']>[0],
 ): string[] => {
-  const { status, amountRefunded, timeline } = payment;
+  const { status, amountRefunded } = payment;
   const isPart = status === 'succeeded' && amountRefunded > 0;
-  const isOnItsWay = timeline.some(
-    (one) =>
-      one.__typename === 'TimelineRefund' &&
-      one.refund.completedAt === null &&
-      one.refundStatus === 'pending',
-  );
+  const isOnItsWay = refundsUnderWay(payment).length > 0;
   const said = (isSaid: boolean, text: string): string[] => (isSaid ? [text] : []);
   const failure = sentences.failures[failureOf(payment) ?? ''] ?? sentences.otherFailure;
   return [

@@ -47,6 +47,14 @@ export const methodText = ({
 
 export type PaymentDetails = NonNullable<graph.PaymentQuery['payment']>;
 
+/** The refunds that have not ended, as they began. */
+export const refundsUnderWay = ({ timeline }: PaymentDetails) =>
+  timeline
+    .filter((one) => one.__typename === 'TimelineRefund')
+    .filter(
+      ({ refundStatus, refund }) => refundStatus === 'pending' && refund.completedAt === null,
+    );
+
 const LaterDrawer = later(async () => (await import('./page.tsx')).OpenDrawer);
 
 export const PaymentDrawer = () =>
