@@ -29,11 +29,10 @@ interface ClosingLine extends Pick<Shop, 'opening' | 'turnover' | 'closing'> {
 const columns_max = 3;
 const months = Array.from({ length: 25 }, (_, ago) => ago);
 
-/** The days in the address; the last whole month without them. */
-const useDays = (): Days => {
-  const { search } = useAddress();
-  const { from, to } = search;
-  return isDay(from) && isDay(to) ? { first: from, last: to } : monthAgo(1);
+/** The days in the address; without them a month. */
+export const useDays = (monthsAgo: number): Days => {
+  const { from, to } = useAddress().search;
+  return isDay(from) && isDay(to) ? { first: from, last: to } : monthAgo(monthsAgo);
 };
 
 const MonthField = ({ days }: { readonly days: Days }) => {
@@ -192,7 +191,7 @@ export const DaysForm = ({
 export const ClosingPart = () => {
   const { mode } = useAddress();
   const merchantId = useWhose();
-  const days = useDays();
+  const days = useDays(1);
   if (merchantId === null) return <Empty title={own.chooseMerchant} />;
   return (
     <>

@@ -14,9 +14,9 @@ import { failureName } from '../words/failures.tsx';
 import { sharedWords } from '../words/shared.ts';
 import { keysOf, optionsOf } from '../words/table.ts';
 import { words } from '../words/words.ts';
-import { ClosingPart, DaysForm } from './closing.tsx';
+import { ClosingPart, DaysForm, useDays } from './closing.tsx';
 import { markedPlaces, roundMost } from './chart-numbers.ts';
-import { isDay, monthAgo, cutOf, ownZone, type Cut } from './spans.ts';
+import { cutOf, ownZone, type Cut } from './spans.ts';
 import { Summary } from './summary.tsx';
 import { useTotals, type TotalsData, type TotalsRow } from './use-totals.ts';
 
@@ -194,20 +194,13 @@ const useChoices = () => {
   const { search } = useAddress();
   const merchantId = useWhose();
   // Only the totals of a single merchant can be divided by shop.
-  const bys = optionsOf(own.bys).filter(([by]) => by !== 'shop' || merchantId !== null);
+  const bys = keysOf(own.bys).filter((by) => by !== 'shop' || merchantId !== null);
   return {
     of: listOf(search.of, keysOf(own.ofs))[0] ?? 'payment',
-    by:
-      listOf(
-        search.by,
-        bys.map(([by]) => by),
-      )[0] ?? 'nothing',
+    by: listOf(search.by, bys)[0] ?? 'nothing',
     span: listOf(search.span, keysOf(own.spans))[0] ?? 'month',
     measure: listOf(search.measure, keysOf(own.measures))[0] ?? 'count',
-    days:
-      isDay(search.from) && isDay(search.to)
-        ? { first: search.from, last: search.to }
-        : monthAgo(0),
+    days: useDays(0),
     shopId: search.shop ?? null,
     bys,
   };
@@ -226,7 +219,7 @@ const Choices = () => {
   const shops = useShops();
   const picks: readonly Pick[] = [
     ['of', of, optionsOf(own.ofs)],
-    ['by', by, bys],
+    ['by', by, bys.map((one) => [one, own.bys[one]])],
     ['span', span, optionsOf(own.spans)],
     ['measure', measure, optionsOf(own.measures)],
   ];
