@@ -65,13 +65,7 @@ export const readSearch = (given: Readonly<Record<string, unknown>>): Search =>
 export const without = (search: Search, ...gone: readonly string[]): Search =>
   Object.fromEntries(Object.entries(search).filter(([field]) => !gone.includes(field)));
 
-/** What each link keeps of the address, unless it names another mode or merchant, or none. */
-export const kept = ({ mode, merchant }: Search): Search => ({
-  ...(mode === undefined ? {} : { mode }),
-  ...(merchant === undefined ? {} : { merchant }),
-});
-
-/** Leaves them behind: an empty text is none. */
+/** Leaves behind what each link keeps: an empty text is none. */
 export const nothingKept: Search = { mode: '', merchant: '' };
 
 /** Fields that leave a list on its page: the page itself, and what is open over it. */

@@ -1,7 +1,7 @@
 /** The routes of the console. Screens are loaded on first use. */
 import { createRootRoute, createRoute, createRouter } from '@tanstack/react-router';
 import type { ComponentType } from 'react';
-import { kept, readSearch } from './address.ts';
+import { readSearch } from './address.ts';
 import { Frame, NoPage } from './frame/frame.tsx';
 import { laterScreen } from './parts/later.tsx';
 import { Broken } from './parts/states.tsx';
@@ -19,7 +19,13 @@ const stringifySearch = (search: Record<string, unknown>): string => {
 
 const root = createRootRoute({
   validateSearch: readSearch,
-  search: { middlewares: [({ search, next }) => readSearch({ ...kept(search), ...next(search) })] },
+  // Each link keeps mode and merchant, unless it names others or none.
+  search: {
+    middlewares: [
+      ({ search, next }) =>
+        readSearch({ mode: search.mode, merchant: search.merchant, ...next(search) }),
+    ],
+  },
   component: Frame,
   notFoundComponent: NoPage,
   errorComponent: () => <Broken />,
