@@ -5,7 +5,7 @@
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { existsSync, readFileSync, readdirSync } from 'node:fs';
-import { join } from 'node:path';
+import { extname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
@@ -14,20 +14,15 @@ const root = fileURLToPath(new URL('..', import.meta.url));
 export const built = join(root, 'console', 'dist');
 export const mark = 'sources.txt';
 
-/**
- * @param {string} folder
- * @returns {string[]}
- */
-const filesIn = (folder) =>
-  readdirSync(join(root, folder), { withFileTypes: true }).flatMap((entry) =>
-    entry.isDirectory() ? filesIn(`${folder}/${entry.name}`) : [`${folder}/${entry.name}`],
-  );
-
 /** The digest of everything that the build reads; the versions of packages are in package.json. */
 export const sourcesDigest = () => {
   const digest = createHash('sha256');
+  /** @type {string[]} */
   const files = [
-    ...filesIn('console/src'),
+    // A folder has no extension, and each file has one.
+    ...readdirSync(join(root, 'console/src'), { recursive: true })
+      .filter((name) => extname(name) !== '')
+      .map((name) => `console/src/${name.replaceAll('\\', '/')}`),
     'console/index.html',
     'console/build.ts',
     'schema/generated/console.ts',

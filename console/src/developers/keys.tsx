@@ -5,7 +5,7 @@ import { KeyActs, IssueDialog, KeyName, scopeText } from './key-dialogs.tsx';
 import { NoRows, ToggleChips } from '../parts/filters.tsx';
 import { AddBar } from '../parts/act-form.tsx';
 import { Listing, usePage } from '../parts/listing.tsx';
-import type { Column } from '../parts/table.tsx';
+import { createdColumn, type Column } from '../parts/table.tsx';
 import { Moment } from '../parts/texts.tsx';
 import { developerWords as own } from '../words/developers.ts';
 import { keysOf, optionsOf } from '../words/table.ts';
@@ -41,12 +41,7 @@ const columnsOf = (): readonly Column<graph.KeyRowFragment>[] => [
     cell: ({ expiresAt }) => (expiresAt === null ? own.endless : <Moment at={expiresAt} />),
   },
   { id: 'owner', name: own.owner, isWide: true, cell: ({ owner }) => owner },
-  {
-    id: 'created',
-    name: words.columns.created,
-    isWide: true,
-    cell: ({ createdAt }) => <Moment at={createdAt} />,
-  },
+  { ...createdColumn(words.columns.created), isWide: true },
   { id: 'acts', name: words.columns.action, cell: (key) => <KeyActs apiKey={key} /> },
 ];
 

@@ -61,9 +61,6 @@ export const listAt = (path: string): Section | undefined => {
   return isList ? section : undefined;
 };
 
-const Count = ({ text }: { readonly text: string | undefined }) =>
-  text === undefined ? null : <span className="badge">{text}</span>;
-
 type ToDecide = Readonly<
   Record<string, { readonly totalCount: Parameters<typeof countText>[0] | null }>
 >;
@@ -109,7 +106,7 @@ const textOf = (listed: Listed | null | undefined): string | undefined => {
   return `${listed.nodes.length}${listed.pageInfo.hasNextPage ? '+' : ''}`;
 };
 
-const useCounts = () => {
+const useCounts = (): Readonly<Partial<Record<Section, string | undefined>>> => {
   const { mode } = useAddress();
   const merchantId = useWhose();
   const { granted: platform } = usePermission('alerts');
@@ -168,7 +165,7 @@ export const Sections = () => {
             >
               <Icon name={section} />
               <span>{words.sections[section]}</span>
-              {section in counts && <Count text={counts[section as keyof typeof counts]} />}
+              {counts[section] !== undefined && <span className="badge">{counts[section]}</span>}
               {section === 'payouts' && (
                 <DraftsCount
                   permission="payoutDraftApprove"
