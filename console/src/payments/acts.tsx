@@ -10,7 +10,7 @@ import { closingWords } from '../words/receipts.ts';
 import { refundDraftWords } from '../words/drafts.ts';
 import { timelineWords as own } from '../words/timeline.ts';
 import { CaptureDialog, RefundDialog, useMustPropose, type OfPayment } from './act-dialogs.tsx';
-import { ResendWebhookDialog, resendReceipt } from './resend-dialogs.tsx';
+import { resendWebhook, resendReceipt } from './resend-dialogs.tsx';
 import type { PaymentDetails } from './shown.tsx';
 
 /** Loaded on first use: they are rarely needed. */
@@ -34,12 +34,7 @@ const AgainActs = ({ payment }: OfPayment) => {
           consequence: own.askBankText,
           act: () => send(graph.AskBankAgain, { merchantId, id }, own.asked),
         })}
-      {webhookDeliveries.length > 0 &&
-        actButton({
-          permission: 'webhookDeliveryResend',
-          title: own.resendWebhook,
-          dialog: <ResendWebhookDialog payment={payment} />,
-        })}
+      {webhookDeliveries.length > 0 && actButton(resendWebhook(payment))}
       {refused && actButton(resendReceipt({ merchantId, id: refused.id }))}
     </>
   );

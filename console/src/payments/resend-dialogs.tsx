@@ -1,46 +1,31 @@
 /** What resends a webhook or a receipt; it moves no money. */
-import { useState } from 'react';
 import * as graph from '../../../schema/generated/console.ts';
-import { ActForm } from '../parts/act-form.tsx';
 import type { ObjectId } from '../parts/texts.tsx';
 import { send } from '../parts/outcome.tsx';
 import { timelineWords as own } from '../words/timeline.ts';
 import { words } from '../words/words.ts';
-import type { OfPayment } from './act-dialogs.tsx';
+import type { PaymentDetails } from './shown.tsx';
 
-/** Resends one of the payment's webhooks: by default the newest failed one. */
-export const ResendWebhookDialog = ({ payment }: OfPayment) => {
-  const { merchantId, webhookDeliveries: all } = payment;
-  const newest = all.toReversed();
+/** The act that resends one of a payment's webhooks: by default the newest failed one. */
+export const resendWebhook = ({ merchantId, webhookDeliveries }: PaymentDetails) => {
+  const newest = webhookDeliveries.toReversed();
   const first = newest.find(({ status }) => status === 'failed') ?? newest[0];
-  const [id, setId] = useState(first?.id ?? '');
-  return (
-    <ActForm
-      title={own.resendWebhook}
-      consequence={own.resendWebhookText}
-      isReady={id !== ''}
-      act={() => send(graph.ResendDelivery, { merchantId, id }, words.delivery.resent)}
-    >
-      <fieldset className="options">
-        <legend>{own.which}</legend>
-        {newest.map((delivery) => (
-          <label key={delivery.id}>
-            <input
-              type="radio"
-              name="delivery"
-              checked={delivery.id === id}
-              onChange={() => setId(delivery.id)}
-            />
-            <span className="break">
-              {delivery.event.replace('_', '.')}:{' '}
-              {words.delivery.statuses[delivery.status].toLowerCase()}
-              <span className="quiet"> {delivery.url}</span>
-            </span>
-          </label>
-        ))}
-      </fieldset>
-    </ActForm>
-  );
+  const nameOf = ({ event, status, url }: (typeof newest)[number]): string =>
+    `${event.replace('_', '.')}: ${words.delivery.statuses[status].toLowerCase()} ${url}`;
+  return {
+    permission: 'webhookDeliveryResend',
+    title: own.resendWebhook,
+    consequence: own.resendWebhookText,
+    fields: {
+      id: {
+        label: own.which,
+        initial: first?.id ?? '',
+        options: newest.map((delivery) => [delivery.id, nameOf(delivery)] as const),
+      },
+    },
+    act: ({ id }: { readonly id: string }) =>
+      send(graph.ResendDelivery, { merchantId, id }, words.delivery.resent),
+  } as const;
 };
 
 /** The act that sends a receipt again, which the cash register refused. */
