@@ -149,7 +149,7 @@ describe('a person chooses', { skip: noChromium }, () => {
     assert.equal(await page.title(), '[Тест] Платежи');
 
     await go(page, `${service.rest}/console/subscriptions?mode=test`);
-    const field = page.getByRole('search').getByRole('textbox');
+    const field = page.getByRole('search').getByRole('searchbox');
     await field.fill('anna');
     await choose('Пользователь', 'English');
     await page.getByRole('heading', { level: 1, name: 'Subscriptions' }).waitFor();

@@ -138,7 +138,7 @@ export const MerchantsPage = () => {
           {words.merchants.add}
         </ActButton>
       </PageHead>
-      <FindField key={search.of} label={sharedWords.findMerchant} read={(text) => text} />
+      <FindField key={search.of} label={sharedWords.findMerchant} />
       <Listing
         name="merchants"
         label={words.sections.merchants}

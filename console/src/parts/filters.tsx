@@ -402,20 +402,22 @@ export const useShopFilter = (): MoreFilter => {
   return { field: 'shop', shown: name, ...(shops.length > 1 && { input }) };
 };
 
-/** The field. `read` gives what of a typed text is kept. */
+/** A field for one text of the address. `read` gives what of a typed text is kept. */
 export const FindField = ({
+  field = 'of',
   label,
-  read,
+  read = (text) => text,
 }: {
+  readonly field?: keyof Search;
   readonly label: string;
-  readonly read: (text: string) => string;
+  readonly read?: (text: string) => string;
 }) => {
   const { search, set } = useAddress();
-  const [text, setText] = useState(search.of ?? '');
+  const [text, setText] = useState(search[field] ?? '');
   const apply = (): void => {
     const kept = read(text.trim());
     setText(kept);
-    set({ of: kept || undefined });
+    set({ [field]: kept || undefined });
   };
   return (
     <Form className="find" role="search" send={apply}>

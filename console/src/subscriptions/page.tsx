@@ -1,10 +1,9 @@
 /** Subscriptions, and the methods that buyers have saved. */
-import { useState } from 'react';
 import * as graph from '../../../schema/generated/console.ts';
 import { listOf, useAddress } from '../address.ts';
-import { Button, Form } from '../parts/button.tsx';
 import {
   ChosenChip,
+  FindField,
   isNarrowed,
   RangeFilters,
   rangeOf,
@@ -18,7 +17,6 @@ import { Tabs } from '../parts/tabs.tsx';
 import { Moment, Id, PageHead, CustomerLink } from '../parts/texts.tsx';
 import { Fresh, useLiveRows } from '../parts/use-live-rows.tsx';
 import { OfMerchant } from '../parts/whose.tsx';
-import { sharedWords } from '../words/shared.ts';
 import { subscriptionWords as own } from '../words/subscriptions.ts';
 import { keysOf } from '../words/table.ts';
 import { words } from '../words/words.ts';
@@ -79,20 +77,11 @@ const useSubscriptions = () => {
 
 /** The field; what is chosen is a chip that can be taken away. */
 export const CustomerField = () => {
-  const { search, set } = useAddress();
-  const [text, setText] = useState('');
-  if (search.customer !== undefined)
-    return <ChosenChip field="customer" text={`${own.customer} ${search.customer}`} />;
-  return (
-    <Form className="find" role="search" send={() => set({ customer: text.trim() || undefined })}>
-      <input
-        aria-label={own.findCustomer}
-        placeholder={own.findCustomer}
-        value={text}
-        onChange={(event) => setText(event.target.value)}
-      />
-      <Button>{sharedWords.find}</Button>
-    </Form>
+  const { customer } = useAddress().search;
+  return customer === undefined ? (
+    <FindField field="customer" label={own.findCustomer} />
+  ) : (
+    <ChosenChip field="customer" text={`${own.customer} ${customer}`} />
   );
 };
 
