@@ -2,7 +2,7 @@
 import { useEffect, useState } from 'react';
 import * as graph from '../../../schema/generated/console.ts';
 import { exactMoment, utcMoment } from '../format.ts';
-import { DialogAct, actButton } from '../parts/act-form.tsx';
+import { actButton } from '../parts/act-form.tsx';
 import { send } from '../parts/outcome.tsx';
 import { Empty, Waiting } from '../parts/states.tsx';
 import { useAsk } from '../parts/use-ask.ts';
@@ -173,16 +173,16 @@ const Ahead = ({ clock }: { readonly clock: TestClock }) => {
         />
         <output>{text}</output>
       </div>
-      <DialogAct
-        permission="testClockAdvance"
-        isMain
-        title={own.clockAdvance}
-        consequence={own.clockAdvanceText(
+      {actButton({
+        permission: 'testClockAdvance',
+        isMain: true,
+        title: own.clockAdvance,
+        consequence: own.clockAdvanceText(
           exactMoment(stop.at),
           stops.slice(0, place + 1).reduce((sum, { due }) => sum + due.length, 0),
-        )}
-        act={() => send(graph.AdvanceClock, { merchantId, shopId, to: stop.at }, own.clockGoing)}
-      />
+        ),
+        act: () => send(graph.AdvanceClock, { merchantId, shopId, to: stop.at }, own.clockGoing),
+      })}
       <Stops clock={clock} stops={stops} place={place} />
     </>
   );

@@ -1,7 +1,7 @@
 /** A shop's allow-list, and whether its requests must be signed. */
 import { useState } from 'react';
 import * as graph from '../../../schema/generated/console.ts';
-import { DialogAct, actButton } from '../parts/act-form.tsx';
+import { actButton } from '../parts/act-form.tsx';
 import { send } from '../parts/outcome.tsx';
 import { usePermission } from '../viewer.tsx';
 import { developerWords as own } from '../words/developers.ts';
@@ -30,14 +30,13 @@ const AllowList = ({ shop }: OfShop) => {
           onChange={(event) => setText(event.target.value)}
         />
       </label>
-      <DialogAct
-        permission="shopAllowListSet"
-        title={own.addressesSave}
-        consequence={own.addressesConsequence(entries.length)}
-        act={() => send(graph.SetAllowList, { merchantId, shopId, entries }, own.addressesDone)}
-      >
-        {entries.length > 0 && <pre className="record">{entries.join('\n')}</pre>}
-      </DialogAct>
+      {actButton({
+        permission: 'shopAllowListSet',
+        title: own.addressesSave,
+        consequence: own.addressesConsequence(entries.length),
+        children: entries.length > 0 && <pre className="record">{entries.join('\n')}</pre>,
+        act: () => send(graph.SetAllowList, { merchantId, shopId, entries }, own.addressesDone),
+      })}
     </section>
   );
 };

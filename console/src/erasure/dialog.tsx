@@ -6,7 +6,7 @@ import { policyReason_max_chars } from '../../../schema/limits.ts';
 import { useState } from 'react';
 import * as graph from '../../../schema/generated/console.ts';
 import { wholeNumber } from '../format.ts';
-import { ActForm, DialogAct } from '../parts/act-form.tsx';
+import { ActForm, actButton } from '../parts/act-form.tsx';
 import { send, type Outcome } from '../parts/outcome.tsx';
 import { TextField } from '../parts/fields.tsx';
 import { erasureWords as own } from '../words/customers.ts';
@@ -63,10 +63,9 @@ const EraseDialog = ({ merchantId, subject, id }: DialogProps) => {
   );
 };
 
-export const EraseAct = (of: DialogProps) => (
-  <DialogAct
-    permission="personalDataErase"
-    title={of.subject === 'customer' ? own.customerTitle : own.title}
-    dialog={<EraseDialog {...of} />}
-  />
-);
+export const EraseAct = (of: DialogProps) =>
+  actButton({
+    permission: 'personalDataErase',
+    title: of.subject === 'customer' ? own.customerTitle : own.title,
+    dialog: <EraseDialog {...of} />,
+  });

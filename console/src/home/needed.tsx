@@ -5,7 +5,7 @@ import * as graph from '../../../schema/generated/console.ts';
 import { AlertBehind, SubjectLink, assignAlert, resolveAct } from '../alerts/alert.tsx';
 import { useAddress, type Search } from '../address.ts';
 import { countText, money } from '../format.ts';
-import { ActButton, DialogAct } from '../parts/act-form.tsx';
+import { ActButton, actButton } from '../parts/act-form.tsx';
 import { Waiting } from '../parts/states.tsx';
 import { Moment } from '../parts/texts.tsx';
 import { reloadScreen } from '../graph/live.ts';
@@ -88,7 +88,7 @@ const AlertActs = ({ alert }: { readonly alert: Alert }) => {
           {own.take}
         </ActButton>
       )}
-      <DialogAct {...resolveAct(alert)} />
+      {actButton(resolveAct(alert))}
       <span role="status">{message}</span>
     </>
   );
@@ -131,13 +131,13 @@ const lineOfEndpoint = (failed: FailedEndpoint): NeededLine => {
     to: '/webhooks',
     search: { merchant: merchantId, status: 'failed', since: at },
     text: url,
-    acts: endpointId !== null && (
-      <DialogAct
-        permission="webhookDeliveriesResendFailed"
-        title={own.replay}
-        dialog={<ReplayDialog {...{ merchantId, endpointId }} from={at} />}
-      />
-    ),
+    acts:
+      endpointId !== null &&
+      actButton({
+        permission: 'webhookDeliveriesResendFailed',
+        title: own.replay,
+        dialog: <ReplayDialog {...{ merchantId, endpointId }} from={at} />,
+      }),
   };
 };
 
@@ -149,13 +149,11 @@ const lineOfDifference = (difference: Difference): NeededLine => ({
   to: '/reconciliation',
   search: { code: difference.runId },
   detail: <DetailOf row={difference} />,
-  acts: (
-    <DialogAct
-      permission="reconciliationDifferenceResolve"
-      title={reconciliationWords.resolve(1)}
-      dialog={<ResolveDialog rows={[difference]} />}
-    />
-  ),
+  acts: actButton({
+    permission: 'reconciliationDifferenceResolve',
+    title: reconciliationWords.resolve(1),
+    dialog: <ResolveDialog rows={[difference]} />,
+  }),
 });
 
 const lineOfDraft = (

@@ -26,7 +26,7 @@ import { sharedWords } from '../words/shared.ts';
 import { keysOf } from '../words/table.ts';
 import { words } from '../words/words.ts';
 import { fromZoneField, startOfDay, money } from '../format.ts';
-import { DialogAct } from '../parts/act-form.tsx';
+import { actButton } from '../parts/act-form.tsx';
 import { send } from '../parts/outcome.tsx';
 
 /* Settlements and adjustments, booked by platform operators. */
@@ -40,7 +40,7 @@ const signedAmount = (text: string): number | null => {
 };
 
 const RecordActs = ({ merchantId }: { readonly merchantId: string }) => {
-  const { mode } = useAddress();
+  const of = { merchantId, mode: useAddress().mode };
   const shops = useShops();
   const barred = shops.length === 0 ? words.acts.running : undefined;
   const done = ({ repeated }: { readonly repeated: boolean }): string =>
@@ -54,33 +54,31 @@ const RecordActs = ({ merchantId }: { readonly merchantId: string }) => {
   const minorOf = (typed: { readonly amount: string }): number => signedAmount(typed.amount) ?? 0;
   return (
     <div className="acts">
-      <DialogAct
-        permission="settlementRecord"
-        barred={barred}
-        title={own.settle}
-        consequence={own.settleText}
-        fields={{ shopId, amount, reference }}
-        fits={(typed) => minorOf(typed) > 0}
-        act={(typed) =>
-          send(graph.RecordSettlement, { merchantId, mode, ...typed, amount: minorOf(typed) }, done)
-        }
-      />
-      <DialogAct
-        permission="adjustmentRecord"
-        barred={barred}
-        title={own.adjust}
-        consequence={own.adjustText}
-        fields={{
+      {actButton({
+        permission: 'settlementRecord',
+        barred,
+        title: own.settle,
+        consequence: own.settleText,
+        fields: { shopId, amount, reference },
+        fits: (typed) => minorOf(typed) > 0,
+        act: (typed) =>
+          send(graph.RecordSettlement, { ...of, ...typed, amount: minorOf(typed) }, done),
+      })}
+      {actButton({
+        permission: 'adjustmentRecord',
+        barred,
+        title: own.adjust,
+        consequence: own.adjustText,
+        fields: {
           shopId,
           amount: { ...amount, hint: own.amountSigned },
           reason: { label: words.columns.reason },
           reference,
-        }}
-        fits={(typed) => minorOf(typed) !== 0}
-        act={(typed) =>
-          send(graph.RecordAdjustment, { merchantId, mode, ...typed, amount: minorOf(typed) }, done)
-        }
-      />
+        },
+        fits: (typed) => minorOf(typed) !== 0,
+        act: (typed) =>
+          send(graph.RecordAdjustment, { ...of, ...typed, amount: minorOf(typed) }, done),
+      })}
     </div>
   );
 };

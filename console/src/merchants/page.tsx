@@ -1,7 +1,7 @@
 /** One merchant: who it is, its money, its shops with their fees, keys and webhook endpoints. */
 import { Link, useParams } from '@tanstack/react-router';
 import * as graph from '../../../schema/generated/console.ts';
-import { DialogAct, actButton } from '../parts/act-form.tsx';
+import { actButton } from '../parts/act-form.tsx';
 import { Empty, Failure, Waiting } from '../parts/states.tsx';
 import { Status, Id, Moment, PageHead, Facts } from '../parts/texts.tsx';
 import { Table, type Column } from '../parts/table.tsx';
@@ -211,11 +211,11 @@ const ShopCard = ({ shop, isLive }: OfShop & { readonly isLive: boolean }) => (
       ))}
       {shop.apiKeys.nodes.length === 0 && <li className="quiet">{words.merchants.noKeys}</li>}
     </ul>
-    <DialogAct
-      permission="apiKeyIssue"
-      title={words.merchants.issue}
-      dialog={<IssueDialog shop={shop} isLive={isLive} />}
-    />
+    {actButton({
+      permission: 'apiKeyIssue',
+      title: words.merchants.issue,
+      dialog: <IssueDialog shop={shop} isLive={isLive} />,
+    })}
     <h3>{words.merchants.endpoints}</h3>
     <ul className="lines">
       {shop.webhookEndpoints.map((endpoint) => (
@@ -225,11 +225,11 @@ const ShopCard = ({ shop, isLive }: OfShop & { readonly isLive: boolean }) => (
         <li className="quiet">{words.merchants.noEndpoints}</li>
       )}
     </ul>
-    <DialogAct
-      permission="webhookEndpointCreate"
-      title={words.merchants.addEndpoint}
-      dialog={<AddEndpointDialog shops={[shop]} />}
-    />
+    {actButton({
+      permission: 'webhookEndpointCreate',
+      title: words.merchants.addEndpoint,
+      dialog: <AddEndpointDialog shops={[shop]} />,
+    })}
     <ShopSettings shop={shop} />
   </section>
 );

@@ -304,7 +304,7 @@ export const ActDialog = () => {
 };
 
 /** The button of an act, which opens its dialog. */
-export const DialogAct = <Fields extends Specs = NoFields>(act: Act<Fields>) => (
+export const actButton = <Fields extends Specs = NoFields>(act: Act<Fields>) => (
   <ActButton
     {...act}
     onPress={() => opened.set('dialog' in act ? act.dialog : <DescribedForm {...act} />)}
@@ -313,14 +313,7 @@ export const DialogAct = <Fields extends Specs = NoFields>(act: Act<Fields>) => 
   </ActButton>
 );
 
-/** The same, where acts are described as values. */
-export const actButton = <Fields extends Specs = NoFields>(act: Act<Fields>) => (
-  <DialogAct {...act} />
-);
-
 /** What stands above a list and adds to it. */
 export const AddBar = <Fields extends Specs = NoFields>(act: Act<Fields>) => (
-  <div className="acts">
-    <DialogAct isMain {...act} />
-  </div>
+  <div className="acts">{actButton({ isMain: true, ...act })}</div>
 );

@@ -1,7 +1,7 @@
 /** What the forms of a test payment and of a payment link share. */
 import { useState, type ReactNode } from 'react';
 import type * as graph from '../../../schema/generated/console.ts';
-import { DialogAct } from '../parts/act-form.tsx';
+import { actButton, type Act } from '../parts/act-form.tsx';
 import { CheckField, PickField, ShopPick, TextField, type Held } from '../parts/fields.tsx';
 import { useShops } from '../parts/filters.tsx';
 import { sellingWords as own } from '../words/selling.ts';
@@ -23,12 +23,12 @@ export const useKey = (): string => useState(() => `console-${crypto.randomUUID(
 export const ShopsButton = ({
   dialog,
   ...act
-}: Pick<Parameters<typeof DialogAct>[0], 'title' | 'permission'> & {
+}: Pick<Act, 'title' | 'permission'> & {
   readonly dialog: (shops: Shops) => ReactNode;
 }) => {
   const [first, ...others] = useShops();
   if (!first) return null;
-  return <DialogAct {...act} dialog={dialog([first, ...others])} />;
+  return actButton({ ...act, dialog: dialog([first, ...others]) });
 };
 
 export const ShopField = ({
