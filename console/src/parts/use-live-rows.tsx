@@ -2,87 +2,97 @@
  * A list's rows with live changes: changed rows are replaced in place; new ones slide in at the top
  * of the first page, or are counted while the top is out of view.
  */
-import { useEffect, useRef, useState } from 'react';
+import { useEffect, useEffectEvent, useState } from 'react';
 import { useAddress } from '../address.ts';
 import { listenChanges, type LiveChange, type LiveObjects } from '../graph/live.ts';
 import { words } from '../words/words.ts';
 import { objectKey } from './table.tsx';
 
-/** The order of a list: newest first, then by id. */
-interface Dated {
-  readonly merchantId: string;
-  readonly id: string;
-  readonly createdAt: string;
-}
+type Kind = keyof LiveObjects;
 
 const compare = (one: string, other: string): number => (one < other ? 1 : one > other ? -1 : 0);
 
-/** Events arrive nearly in row order; those of one moment may be swapped. */
-const byTime = (one: Dated, other: Dated): number =>
+/**
+ * The order of a list: newest first, then by id. Events arrive nearly so; those of one moment may
+ * be swapped.
+ */
+const byTime = (one: LiveObjects[Kind], other: LiveObjects[Kind]): number =>
   compare(one.createdAt, other.createdAt) || compare(one.id, other.id);
-
-type Kind = keyof LiveObjects;
-
-interface Asked<Row> {
-  /** The rows of the query; a new identity means a new answer. */
-  readonly rows: readonly Row[] | undefined;
-}
-
-interface Options<Of extends Kind> extends Asked<LiveObjects[Of]> {
-  readonly kind: Of;
-  readonly fits: (row: LiveObjects[Of]) => boolean;
-}
 
 const flash_ms = 1_200;
 /** Two pages: laying out more rows is noticeable under load. */
 const rows_max = 100;
 
 interface State<Row> {
+  /** The rows of the query; a new identity means a new answer. */
   readonly base: readonly Row[] | undefined;
-  readonly arrived: readonly Row[];
-  readonly waiting: readonly Row[];
+  /** What events have brought, by key: later versions of rows, and new rows. */
   readonly newer: ReadonlyMap<string, Row>;
+  /** The new rows that are counted and not shown yet. */
+  readonly waiting: ReadonlySet<string>;
   readonly changed: ReadonlySet<string>;
 }
 
 const fresh = <Row,>(base: readonly Row[] | undefined): State<Row> => ({
   base,
-  arrived: [],
-  waiting: [],
   newer: new Map(),
+  waiting: new Set(),
   changed: new Set(),
 });
 
+const keyed = <Row extends LiveObjects[Kind]>(rows: readonly Row[] = []) =>
+  rows.map((row) => [objectKey(row), row] as const);
+
 const isAtTop = (): boolean => window.scrollY < 80;
+
+const apply = <Row extends LiveObjects[Kind]>(
+  state: State<Row>,
+  changes: readonly { readonly row: Row; readonly isNew: boolean }[],
+  fits: (row: Row) => boolean,
+): State<Row> => {
+  const isShown = isAtTop();
+  const base = new Map(keyed(state.base));
+  const newer = new Map(state.newer);
+  const waiting = new Set(isShown ? [] : state.waiting);
+  const changed = new Set(state.changed);
+  for (const { row, isNew } of changes) {
+    const key = objectKey(row);
+    const isKnown = base.has(key) || newer.has(key);
+    if (!isKnown && !(isNew && fits(row))) continue;
+    if (!isKnown && !isShown) waiting.add(key);
+    newer.set(key, row);
+    changed.add(key);
+  }
+  // At the top nothing waits: older rows than these are not shown.
+  const last = isShown ? [...newer.values()].toSorted(byTime).slice(0, rows_max) : null;
+  return { ...state, newer: last ? new Map(keyed(last)) : newer, waiting, changed };
+};
 
 /**
  * A list with its live changes, as `Listing` takes it. `fits` tells whether a new row of the
  * merchants that are shown belongs to it; `fresh` are those that are not shown yet.
  */
-export const useLiveRows = <Of extends Kind, List extends Asked<LiveObjects[Of]>>(
+export const useLiveRows = <
+  Of extends Kind,
+  List extends { readonly rows: readonly LiveObjects[Of][] | undefined },
+>(
   kind: Of,
   asked: List,
-  fits: Options<Of>['fits'],
+  fits: (row: LiveObjects[Of]) => boolean,
 ) => {
   const { search, merchantId } = useAddress();
   const [kept, setState] = useState<State<LiveObjects[Of]>>(() => fresh(asked.rows));
-  const state = kept.base === asked.rows ? kept : fresh(asked.rows);
+  const ofAnswer = (state: typeof kept) => (state.base === asked.rows ? state : fresh(asked.rows));
+  const state = ofAnswer(kept);
   const isFirstPage = search.after === undefined && search.before === undefined;
-  const ofAddress: Options<Of> = {
-    ...asked,
-    kind,
-    fits: (row) =>
-      isFirstPage && (merchantId === null || row.merchantId === merchantId) && fits(row),
-  };
-  const latest = useRef(ofAddress);
-  latest.current = ofAddress;
-  useEffect(
-    () =>
-      listenChanges((changes) => {
-        setState((before) => apply(before, changes, latest.current));
-      }),
-    [],
-  );
+  const take = useEffectEvent((changes: readonly LiveChange[]) => {
+    const isOf = (change: LiveChange): change is LiveChange & { readonly row: LiveObjects[Of] } =>
+      change.kind === kind;
+    const belongs = (row: LiveObjects[Of]): boolean =>
+      isFirstPage && (merchantId === null || row.merchantId === merchantId) && fits(row);
+    setState((before) => apply(ofAnswer(before), changes.filter(isOf), belongs));
+  });
+  useEffect(() => listenChanges((changes) => take(changes)), []);
   useEffect(() => {
     if (state.changed.size === 0) return undefined;
     const timer = setTimeout(
@@ -91,57 +101,19 @@ export const useLiveRows = <Of extends Kind, List extends Asked<LiveObjects[Of]>
     );
     return () => clearTimeout(timer);
   }, [state.changed]);
-  const seen = new Set<string>();
-  const rows = [...state.arrived, ...(state.base ?? [])].flatMap((row) => {
-    const key = objectKey(row);
-    if (seen.has(key)) return [];
-    seen.add(key);
-    return [state.newer.get(key) ?? row];
-  });
-  const ordered = state.arrived.length > 0 ? rows.toSorted(byTime) : rows;
+  const rows = [...new Map([...keyed(state.base), ...state.newer])].flatMap(([key, row]) =>
+    state.waiting.has(key) ? [] : [row],
+  );
+  const hasNew = rows.length > (state.base?.length ?? 0);
+  const ordered = hasNew ? rows.toSorted(byTime) : rows;
   const show = (): void => {
     window.scrollTo({ top: 0 });
-    setState((before) => ({
-      ...before,
-      arrived: [...before.waiting, ...before.arrived],
-      waiting: [],
-    }));
+    setState((before) => ({ ...before, waiting: new Set() }));
   };
   return {
     asked: { ...asked, rows: asked.rows && ordered.slice(0, rows_max), changed: state.changed },
-    fresh: { count: state.waiting.length, show },
+    fresh: { count: state.waiting.size, show },
   };
-};
-
-const apply = <Of extends Kind>(
-  kept: State<LiveObjects[Of]>,
-  changes: readonly LiveChange[],
-  { kind, rows, fits }: Options<Of>,
-): State<LiveObjects[Of]> => {
-  const isOf = (change: LiveChange): change is LiveChange & { readonly row: LiveObjects[Of] } =>
-    change.kind === kind;
-  const before = kept.base === rows ? kept : fresh(rows);
-  const all = [...before.arrived, ...before.waiting, ...(before.base ?? [])];
-  const known = new Set(all.map(objectKey));
-  const newer = new Map(before.newer);
-  const changed = new Set(before.changed);
-  const arrived: LiveObjects[Of][] = [];
-  for (const { row, isNew } of changes.filter(isOf)) {
-    const key = objectKey(row);
-    if (known.has(key)) {
-      newer.set(key, row);
-      changed.add(key);
-    } else if (isNew && fits(row)) {
-      known.add(key);
-      arrived.unshift(row);
-      changed.add(key);
-    }
-  }
-  if (!isAtTop()) return { ...before, newer, changed, waiting: [...arrived, ...before.waiting] };
-  const shown = [...arrived, ...before.waiting, ...before.arrived]
-    .toSorted(byTime)
-    .slice(0, rows_max);
-  return { ...before, newer, changed, arrived: shown, waiting: [] };
 };
 
 export const Fresh = ({ count, show }: { readonly count: number; readonly show: () => void }) => {
