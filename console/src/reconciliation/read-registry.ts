@@ -75,13 +75,9 @@ const plain = (text: string): string =>
 /** A column's name without the currency that some add: `Сумма, руб.`. */
 const columnName = (text: string): string => plain(text).replace(/[,(]? ?(?:руб\.?|rub|₽)\)?$/, '');
 
-const largest = String(Number.MAX_SAFE_INTEGER);
-
 const minorOf = (digits: string): string | null => {
   const minor = digits.replace(/^0+(?=\d)/, '');
-  const fits =
-    minor.length < largest.length || (minor.length === largest.length && minor <= largest);
-  return fits ? minor : null;
+  return Number.isSafeInteger(Number(minor)) ? minor : null;
 };
 
 /**
