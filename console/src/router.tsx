@@ -38,7 +38,10 @@ export const router = createRouter({
   routeTree: root.addChildren([
     at('/', async () => (await import('./home/home.tsx')).HomePage),
     at('/payments', async () => (await import('./payments/list.tsx')).PaymentsPage),
-    at('/payments/$merchantId/$id', async () => (await import('./payments/page.tsx')).PaymentPage),
+    at(
+      '/payments/$merchantId/$id',
+      async () => (await import('./payments/payment.tsx')).PaymentPage,
+    ),
     at('/refunds', async () => (await import('./refunds/list.tsx')).RefundsPage),
     at('/receipts', async () => (await import('./receipts/list.tsx')).ReceiptsPage),
     at('/paylinks', async () => (await import('./links/page.tsx')).LinksPage),

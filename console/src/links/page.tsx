@@ -53,22 +53,20 @@ const LinkActs = ({
   link: { merchantId, id, url, status },
 }: {
   readonly link: graph.LinkRowFragment;
-}) => {
-  return (
-    <div className="acts">
-      <a className="button" href={url} target="_blank" rel="noreferrer">
-        {own.open}
-      </a>
-      {status === 'active' &&
-        actButton({
-          permission: 'linkDeactivate',
-          title: own.end,
-          consequence: own.endText,
-          act: () => send(graph.EndLink, { merchantId, id }, own.endDone),
-        })}
-    </div>
-  );
-};
+}) => (
+  <div className="acts">
+    <a className="button" href={url} target="_blank" rel="noreferrer">
+      {own.open}
+    </a>
+    {status === 'active' &&
+      actButton({
+        permission: 'linkDeactivate',
+        title: own.end,
+        consequence: own.endText,
+        act: () => send(graph.EndLink, { merchantId, id }, own.endDone),
+      })}
+  </div>
+);
 
 const View = ({ merchantId, id }: ObjectId) => {
   const { data, error } = useAsk(graph.Link, { merchantId, id });

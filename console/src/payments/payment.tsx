@@ -1,4 +1,4 @@
-/** One payment: its facts, its money, its timeline and its actions. */
+/** One payment, in a drawer or on its page: its facts, its money, its timeline and its actions. */
 import { useMemo, useState, type ReactNode } from 'react';
 import { Link } from '@tanstack/react-router';
 import * as graph from '../../../schema/generated/console.ts';
@@ -9,6 +9,7 @@ import { Button } from '../parts/button.tsx';
 import { TextField } from '../parts/fields.tsx';
 import { ManyChips } from '../parts/filters.tsx';
 import { OutcomeText, useRun } from '../parts/act-form.tsx';
+import { ObjectDrawer, ObjectPage } from '../parts/modal.tsx';
 import { send } from '../parts/outcome.tsx';
 import { Empty, Waiting } from '../parts/states.tsx';
 import {
@@ -293,7 +294,7 @@ const Head = ({ payment }: { readonly payment: PaymentDetails }) => (
   </header>
 );
 
-export const PaymentView = ({ merchantId, id }: ObjectId) => {
+const View = ({ merchantId, id }: ObjectId) => {
   const { data, error } = usePayment(merchantId, id);
   if (!data) return <Waiting error={error} />;
   const { payment } = data;
@@ -312,3 +313,9 @@ export const PaymentView = ({ merchantId, id }: ObjectId) => {
     </article>
   );
 };
+
+export const OpenDrawer = () => (
+  <ObjectDrawer name={words.columns.payment} page="/payments/$merchantId/$id" view={View} />
+);
+
+export const PaymentPage = () => <ObjectPage name={words.columns.payment} view={View} />;

@@ -55,7 +55,7 @@ export const refundsUnderWay = ({ timeline }: PaymentDetails) =>
       ({ refundStatus, refund }) => refundStatus === 'pending' && refund.completedAt === null,
     );
 
-const LaterDrawer = later(async () => (await import('./page.tsx')).OpenDrawer);
+const LaterDrawer = later(async () => (await import('./payment.tsx')).OpenDrawer);
 
 export const PaymentDrawer = () =>
   useAddress().search.open === undefined ? null : <LaterDrawer />;

@@ -66,35 +66,33 @@ const wordColumns = (): readonly Column<ForbiddenWord>[] => [
   { name: own.since, isWide: true, cell: ({ createdAt }) => <Moment at={createdAt} /> },
 ];
 
-export const ForbiddenPart = () => {
-  return (
-    <>
-      <p className="quiet">{own.wordsText}</p>
-      <Listing
-        name="forbidden"
-        label={own.tabs.words}
-        asked={usePage(graph.ForbiddenWords, {})}
-        columns={wordColumns}
-        add={{
-          permission: 'forbiddenPurposeAdd',
-          title: own.wordAdd,
-          isAudited: true,
-          consequence: own.wordText,
-          fields: {
-            word: { label: own.word, hint: own.wordHint },
-            reason: { label: words.columns.reason },
-          },
-          act: (typed) => send(graph.ForbidWord, typed, own.done),
-        }}
-        actOf={({ id, word }) => ({
-          permission: 'forbiddenPurposeRemove',
-          isAudited: true,
-          title: own.wordRemove,
-          consequence: own.wordRemoveText(word),
-          act: () => send(graph.AllowWord, { id }, own.done),
-        })}
-        empty={<Empty title={own.wordsEmpty} />}
-      />
-    </>
-  );
-};
+export const ForbiddenPart = () => (
+  <>
+    <p className="quiet">{own.wordsText}</p>
+    <Listing
+      name="forbidden"
+      label={own.tabs.words}
+      asked={usePage(graph.ForbiddenWords, {})}
+      columns={wordColumns}
+      add={{
+        permission: 'forbiddenPurposeAdd',
+        title: own.wordAdd,
+        isAudited: true,
+        consequence: own.wordText,
+        fields: {
+          word: { label: own.word, hint: own.wordHint },
+          reason: { label: words.columns.reason },
+        },
+        act: (typed) => send(graph.ForbidWord, typed, own.done),
+      }}
+      actOf={({ id, word }) => ({
+        permission: 'forbiddenPurposeRemove',
+        isAudited: true,
+        title: own.wordRemove,
+        consequence: own.wordRemoveText(word),
+        act: () => send(graph.AllowWord, { id }, own.done),
+      })}
+      empty={<Empty title={own.wordsEmpty} />}
+    />
+  </>
+);

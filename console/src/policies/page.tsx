@@ -29,32 +29,30 @@ const rateOf = ({ currency, usdt }: Readonly<Record<'currency' | 'usdt', string>
   usdt: usdt.replace(',', '.'),
 });
 
-const ExchangePart = () => {
-  return (
-    <Listing
-      name="exchange"
-      label={own.tabs.exchange}
-      asked={usePage(graph.ExchangeRates, {})}
-      columns={columnsOf}
-      add={{
-        permission: 'exchangeRateSet',
-        title: own.exchangeAdd,
-        isAudited: true,
-        consequence: own.exchangeText,
-        fields: {
-          currency: { label: own.currency, initial: 'RUB' },
-          usdt: { label: own.usdt, isNumber: true },
-        },
-        fits: (typed) => {
-          const { currency, usdt } = rateOf(typed);
-          return /^[A-Z]{3}$/.test(currency) && /^\d+(\.\d+)?$/.test(usdt);
-        },
-        act: (typed) => send(graph.SetExchangeRate, rateOf(typed), own.done),
-      }}
-      empty={<Empty title={own.exchangeEmpty} />}
-    />
-  );
-};
+const ExchangePart = () => (
+  <Listing
+    name="exchange"
+    label={own.tabs.exchange}
+    asked={usePage(graph.ExchangeRates, {})}
+    columns={columnsOf}
+    add={{
+      permission: 'exchangeRateSet',
+      title: own.exchangeAdd,
+      isAudited: true,
+      consequence: own.exchangeText,
+      fields: {
+        currency: { label: own.currency, initial: 'RUB' },
+        usdt: { label: own.usdt, isNumber: true },
+      },
+      fits: (typed) => {
+        const { currency, usdt } = rateOf(typed);
+        return /^[A-Z]{3}$/.test(currency) && /^\d+(\.\d+)?$/.test(usdt);
+      },
+      act: (typed) => send(graph.SetExchangeRate, rateOf(typed), own.done),
+    }}
+    empty={<Empty title={own.exchangeEmpty} />}
+  />
+);
 
 export const PoliciesPage = () => {
   const mayReadWords = usePermission('forbiddenPurposes').granted;
