@@ -1,7 +1,6 @@
 /** Who a merchant is: what buyers see of it, and the form that changes it. */
-import { useState } from 'react';
 import * as graph from '../../../schema/generated/console.ts';
-import { ActForm, actButton } from '../parts/act-form.tsx';
+import { actButton } from '../parts/act-form.tsx';
 import { Facts } from '../parts/texts.tsx';
 import { TextField } from '../parts/fields.tsx';
 import { send } from '../parts/outcome.tsx';
@@ -19,12 +18,15 @@ const fields = [
   'offerUrl',
 ] as const satisfies readonly Field[];
 
-export type ProfileTexts = Readonly<Record<Field, string>>;
+type ProfileTexts = Readonly<Record<Field, string>>;
+
+const perField = <Of,>(of: (field: Field) => Of) =>
+  // Each field has its own.
+  Object.fromEntries(fields.map((field) => [field, of(field)])) as Readonly<Record<Field, Of>>;
 
 /** What is typed of a profile; null is an empty field. */
 const textsOf = (profile: Partial<Profile>): ProfileTexts =>
-  // Each field has its text.
-  Object.fromEntries(fields.map((field) => [field, profile[field] ?? ''])) as ProfileTexts;
+  perField((field) => profile[field] ?? '');
 
 export const noProfile = textsOf({});
 
@@ -35,51 +37,38 @@ export const givenProfile = (texts: ProfileTexts): Record<Field, string> => {
   return { ...texts, inn: texts.inn.replaceAll(/\s/g, ''), contactPhone };
 };
 
+const specOf = (field: Field) => {
+  const { innHint: inn, phoneHint: contactPhone, urlHint } = own;
+  const hints: Partial<Record<Field, string>> = {
+    inn,
+    contactPhone,
+    siteUrl: urlHint,
+    offerUrl: urlHint,
+  };
+  return { label: own[field], hint: hints[field] ?? '', isNumber: field === 'inn' };
+};
+
 export const ProfileFields = ({
   texts,
   set,
 }: {
   readonly texts: ProfileTexts;
   readonly set: (texts: ProfileTexts) => void;
-}) => {
-  const hints: Partial<Record<Field, string>> = {
-    inn: own.innHint,
-    contactPhone: own.phoneHint,
-    siteUrl: own.urlHint,
-    offerUrl: own.urlHint,
-  };
-  return fields.map((field) => (
+}) =>
+  fields.map((field) => (
     <TextField
       key={field}
-      label={own[field]}
+      {...specOf(field)}
       value={texts[field]}
       set={(text) => set({ ...texts, [field]: text })}
-      hint={hints[field] ?? ''}
-      isNumber={field === 'inn'}
     />
   ));
-};
 
 interface OfMerchant {
   readonly merchant: { readonly id: string; readonly profile: Profile };
 }
 
-const ProfileDialog = ({ merchant: { id: merchantId, profile } }: OfMerchant) => {
-  const [texts, setTexts] = useState(() => textsOf(profile));
-  return (
-    <ActForm
-      isAudited
-      title={own.edit}
-      consequence={own.editText}
-      act={() => send(graph.SetProfile, { merchantId, profile: givenProfile(texts) }, own.done)}
-    >
-      <ProfileFields texts={texts} set={setTexts} />
-    </ActForm>
-  );
-};
-
-export const ProfileCard = ({ merchant }: OfMerchant) => {
-  const { profile } = merchant;
+export const ProfileCard = ({ merchant: { id: merchantId, profile } }: OfMerchant) => {
   const texts = textsOf(profile);
   const isKnown = fields.some((field) => texts[field] !== '');
   return (
@@ -102,7 +91,15 @@ export const ProfileCard = ({ merchant }: OfMerchant) => {
         {actButton({
           permission: 'merchantProfileSet',
           title: own.edit,
-          dialog: <ProfileDialog merchant={merchant} />,
+          isAudited: true,
+          consequence: own.editText,
+          fields: perField((field) => ({
+            ...specOf(field),
+            initial: texts[field],
+            isOptional: true,
+          })),
+          act: (typed) =>
+            send(graph.SetProfile, { merchantId, profile: givenProfile(typed) }, own.done),
         })}
       </div>
     </section>
