@@ -2,10 +2,9 @@
 import { useState } from 'react';
 import * as graph from '../../../schema/generated/console.ts';
 import { actButton } from '../parts/act-form.tsx';
-import { send } from '../parts/outcome.tsx';
+import { send, shownOnce } from '../parts/outcome.tsx';
 import { usePermission } from '../viewer.tsx';
 import { developerWords as own } from '../words/developers.ts';
-import { sharedWords } from '../words/shared.ts';
 import type { DeveloperShop } from './keys.tsx';
 
 interface OfShop {
@@ -80,11 +79,7 @@ const Signature = ({ shop }: OfShop) => {
           title: own.rotate,
           consequence: own.rotateText,
           isRepeated: true,
-          act: () =>
-            send(graph.RotateSigningSecret, of, ({ secret }) => ({
-              done: sharedWords.secretOnce,
-              copy: secret,
-            })),
+          act: () => send(graph.RotateSigningSecret, of, ({ secret }) => shownOnce(secret)),
         })}
       </div>
     </section>

@@ -14,7 +14,7 @@ import { MerchantSettings } from './merchant-settings.tsx';
 import { AddEndpointDialog, EndpointLine, rotateAct } from '../webhooks/endpoint-acts.tsx';
 import { IssueDialog, KeyActs, KeyName } from '../developers/key-dialogs.tsx';
 import { ProfileCard } from './profile.tsx';
-import { send } from '../parts/outcome.tsx';
+import { send, shownOnce } from '../parts/outcome.tsx';
 import { policyWords } from '../words/policies.ts';
 import { settingsWords as own, profileWords } from '../words/merchant-settings.ts';
 import { useAddress } from '../address.ts';
@@ -154,8 +154,10 @@ const ShopSettings = ({ shop }: OfShop) => {
       <div className="acts">
         {actButton({
           permission: 'shopWebhookSecretRotate',
-          ...rotateAct(own.rotateShop, (overlapHours, show) =>
-            send(graph.RotateShopSecret, { merchantId, shopId, overlapHours }, show),
+          ...rotateAct(own.rotateShop, (overlapHours) =>
+            send(graph.RotateShopSecret, { merchantId, shopId, overlapHours }, ({ secret }) =>
+              shownOnce(secret),
+            ),
           ),
         })}
         {actButton({

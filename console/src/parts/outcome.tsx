@@ -3,6 +3,7 @@ import type { AnyVariables, CombinedError, TypedDocumentNode } from 'urql';
 import { pageClient } from '../graph/client.ts';
 import type * as graph from '../../../schema/generated/console.ts';
 import { outcomeWords, type Refusal } from '../words/outcome.ts';
+import { sharedWords } from '../words/shared.ts';
 
 /** Whether a refusal is about the field, or one inside it. */
 export const isAbout = ({ fields = [] }: Refusal, field: string): boolean =>
@@ -13,6 +14,9 @@ interface Done {
   /** A text to copy that is shown once. */
   readonly copy?: string;
 }
+
+/** A new secret, which is shown once. */
+export const shownOnce = (copy: string): Done => ({ done: sharedWords.secretOnce, copy });
 
 /** Done, refused or unknown, with what it says in the person's language. */
 export type Outcome = Done | { readonly refused: string } | { readonly unknown: string };

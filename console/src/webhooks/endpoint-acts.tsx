@@ -11,9 +11,8 @@ import {
   useTyped,
   type Held,
 } from '../parts/fields.tsx';
-import { type Outcome, send } from '../parts/outcome.tsx';
+import { shownOnce, type Outcome, send } from '../parts/outcome.tsx';
 import { settingsWords as own } from '../words/merchant-settings.ts';
-import { sharedWords } from '../words/shared.ts';
 import { optionsOf } from '../words/table.ts';
 import { words } from '../words/words.ts';
 
@@ -111,25 +110,12 @@ export const AddEndpointDialog = ({ shops }: { readonly shops: readonly [Shop, .
   );
 };
 
-interface Rotated {
-  readonly secret: string;
-  readonly standardSecret?: string | null | undefined;
-}
-
 interface HoursTyped {
   readonly hours: string;
 }
 
 /** The act; `of` names what the secret signs, `rotate` requests the new one and shows it. */
-export const rotateAct = (
-  of: string,
-  rotate: (
-    overlapHours: number,
-    show: (rotated: Rotated) => { readonly done: string; readonly copy: string },
-  ) => Promise<Outcome>,
-  /** Whether it is shown in the form of Standard Webhooks. */
-  isStandard = false,
-) => ({
+export const rotateAct = (of: string, rotate: (overlapHours: number) => Promise<Outcome>) => ({
   title: own.rotate,
   isAudited: true,
   consequence: own.rotateText(of),
@@ -139,11 +125,7 @@ export const rotateAct = (
   },
   fits: ({ hours }: HoursTyped) =>
     Number.isInteger(Number(hours)) && Number(hours) >= 0 && Number(hours) <= secretOverlap_max_h,
-  act: ({ hours }: HoursTyped) =>
-    rotate(Number(hours), (rotated) => ({
-      done: sharedWords.secretOnce,
-      copy: (isStandard ? rotated.standardSecret : null) ?? rotated.secret,
-    })),
+  act: ({ hours }: HoursTyped) => rotate(Number(hours)),
 });
 
 export const EndpointTerms = ({ endpoint }: { readonly endpoint: Endpoint }) => {
@@ -192,11 +174,10 @@ export const EndpointActs = ({
       })}
       {actButton({
         permission: 'webhookEndpointSecretRotate',
-        ...rotateAct(
-          url,
-          (overlapHours, show) =>
-            send(graph.RotateEndpointSecret, { merchantId, id, overlapHours }, show),
-          signature === 'standard',
+        ...rotateAct(url, (overlapHours) =>
+          send(graph.RotateEndpointSecret, { merchantId, id, overlapHours }, (rotated) =>
+            shownOnce(signature === 'standard' ? rotated.standardSecret : rotated.secret),
+          ),
         ),
       })}
       {actButton({
