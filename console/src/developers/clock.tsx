@@ -11,12 +11,7 @@ import { developerWords as own } from '../words/developers.ts';
 import { words } from '../words/words.ts';
 import type { DeveloperShop } from './keys.tsx';
 
-interface OfShop {
-  readonly merchantId: string;
-  readonly shopId: string;
-}
-
-const clockActs = (shop: OfShop) =>
+const clockActs = (shop: graph.FreezeClockMutationVariables) =>
   ({
     make: {
       permission: 'testClockCreate',

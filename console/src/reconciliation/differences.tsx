@@ -113,15 +113,10 @@ const ChooseBar = ({
 
 // Resolves differences one after another with one reason; resolved ones stay resolved.
 
-interface Difference {
-  readonly id: string;
-  readonly merchantId: string | null;
-}
-
 export const ResolveDialog = ({
   rows,
   ...form
-}: Partial<Closable> & { readonly rows: readonly Difference[] }) => {
+}: Partial<Closable> & { readonly rows: readonly Pick<Row, 'id' | 'merchantId'>[] }) => {
   const [note, setNote] = useState('');
   const [done, setDone] = useState(0);
   const act = async (): Promise<Outcome> => {

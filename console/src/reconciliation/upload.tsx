@@ -116,13 +116,8 @@ const RegistryFile = ({ set }: { readonly set: (taken: Taken | null) => void }) 
   );
 };
 
-interface Reading {
-  readonly known: Known | null;
-  readonly unknown: Unknown | null;
-}
-
 /** What is in the file: with a known head, or with the columns that the person chose. */
-const readTaken = (taken: Taken | null, connector: string, chosen: Chosen | null): Reading => {
+const readTaken = (taken: Taken | null, connector: string, chosen: Chosen | null) => {
   if (!taken) return { known: null, unknown: null };
   const read = readRegistry(taken.rows, connector, null);
   if ('lines' in read) return { known: read, unknown: null };

@@ -60,18 +60,15 @@ const MonthField = ({ days }: { readonly days: Days }) => {
   );
 };
 
-interface Line {
-  readonly name: string;
-  readonly amountIn: (of: ClosingLine) => number;
-}
+type Line = ReturnType<typeof linesOf>[number];
 
-const linesOf = (): readonly Line[] => [
-  { name: own.opening, amountIn: ({ opening }) => opening },
+const linesOf = () => [
+  { name: own.opening, amountIn: ({ opening }: ClosingLine) => opening },
   ...keysOf(own.kinds).map((kind) => ({
     name: own.kinds[kind],
     amountIn: ({ turnover }: ClosingLine) => turnover[kind],
   })),
-  { name: own.closing, amountIn: ({ closing }) => closing },
+  { name: own.closing, amountIn: ({ closing }: ClosingLine) => closing },
 ];
 
 const OneShop = ({ shops }: { readonly shops: readonly ClosingLine[] }) => {
