@@ -69,13 +69,19 @@ export const utcMoment = (at: string): string => `${at.slice(0, 19).replace('T',
 
 export const timeOfDay = (at: Date): string => dateFormat({ timeStyle: 'medium' }).format(at);
 
+/** What a text of JSON holds; null for any other text. */
+export const readJson = (text: string): unknown => {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return null;
+  }
+};
+
 /** A body of JSON, indented; any other text as it is. */
 export const prettyJson = (body: string): string => {
-  try {
-    return JSON.stringify(JSON.parse(body), null, 2);
-  } catch {
-    return body;
-  }
+  const held = readJson(body);
+  return held === null ? body : JSON.stringify(held, null, 2);
 };
 
 export const shortId = (id: string): string =>

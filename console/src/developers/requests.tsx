@@ -2,7 +2,7 @@
 import { Link } from '@tanstack/react-router';
 import * as graph from '../../../schema/generated/console.ts';
 import { useAddress } from '../address.ts';
-import { duration, prettyJson } from '../format.ts';
+import { duration, prettyJson, readJson } from '../format.ts';
 import { FindField, isNarrowed, Chips, NoRows } from '../parts/filters.tsx';
 import { DateField } from '../parts/fields.tsx';
 import { Listing, usePage } from '../parts/listing.tsx';
@@ -124,21 +124,13 @@ interface Created {
   readonly id: string;
 }
 
-const parsed = (body: string): unknown => {
-  try {
-    return JSON.parse(body);
-  } catch {
-    return null;
-  }
-};
-
 const fieldOf = (value: unknown, name: string): unknown =>
   typeof value === 'object' && value !== null ? Reflect.get(value, name) : undefined;
 
 /** What the call created, where its answer says it; null otherwise. */
 const createdBy = ({ status, responseBody }: Found): Created | null => {
   if (status >= 300 || responseBody === null) return null;
-  const body = parsed(responseBody);
+  const body = readJson(responseBody);
   for (const kind of kinds) {
     const id = fieldOf(fieldOf(body, kind), 'id');
     if (typeof id === 'string') return { kind, id };
