@@ -64,20 +64,6 @@ const Assignee = ({ alert }: { readonly alert: Alert }) => {
 /** The address's value for unassigned alerts; no name begins so. */
 const nobody = '-';
 
-const AlertFilters = () => {
-  const { subject } = useViewer();
-  return (
-    <ToggleChips
-      label={own.severity}
-      options={[
-        ...optionsOf(own.severities).map(([one, name]) => ['severity', one, name] as const),
-        ['assignee', subject, own.mine],
-        ['assignee', nobody, own.unassigned],
-      ]}
-    />
-  );
-};
-
 // Retries a refund that a bank refused: the automatic refund of a late success.
 
 /** Whether an alert is about a refund that the bank refused: it names the refund, not the payment. */
@@ -183,12 +169,20 @@ const useAlerts = () => {
 
 const List = () => {
   const { search } = useAddress();
+  const { subject } = useViewer();
   const asked = useAlerts();
   const open = asked.rows?.find(({ id }) => id === search.open);
   return (
     <>
       <ResolvedChips />
-      <AlertFilters />
+      <ToggleChips
+        label={own.severity}
+        options={[
+          ...optionsOf(own.severities).map(([one, name]) => ['severity', one, name] as const),
+          ['assignee', subject, own.mine],
+          ['assignee', nobody, own.unassigned],
+        ]}
+      />
       <Listing
         name="alerts"
         label={words.sections.alerts}

@@ -47,19 +47,6 @@ const columnsOf = (): readonly Column<graph.KeyRowFragment>[] => [
 
 const modes = ['test', 'live'] as const;
 
-const KeyFilters = () => (
-  <>
-    <ToggleChips
-      label={own.keyStatus}
-      options={optionsOf(own.keyStatuses).map(([status, name]) => ['status', status, name])}
-    />
-    <ToggleChips
-      label={words.mode.label}
-      options={modes.map((mode) => ['type', mode, words.mode[mode]])}
-    />
-  </>
-);
-
 type OfMerchantRow = NonNullable<graph.DeveloperShopsQuery['merchant']>;
 export type DeveloperShop = OfMerchantRow['shops'][number];
 
@@ -83,7 +70,14 @@ export const KeysPart = ({
         dialog={<IssueDialog shop={shop} isLive={isLive} />}
       />
       <div className="filter-row">
-        <KeyFilters />
+        <ToggleChips
+          label={own.keyStatus}
+          options={optionsOf(own.keyStatuses).map(([one, name]) => ['status', one, name])}
+        />
+        <ToggleChips
+          label={words.mode.label}
+          options={modes.map((one) => ['type', one, words.mode[one]])}
+        />
       </div>
       <Listing
         name="keys"

@@ -164,20 +164,8 @@ const LiveDot = () => {
   );
 };
 
-const PersonButton = () => {
-  const { subject } = useViewer();
-  return (
-    <PopoverButton
-      className="icon-button"
-      title={`${words.person.label}: ${subject}`}
-      face={<Icon name="person" />}
-    >
-      {(close) => <LaterMenu close={close} />}
-    </PopoverButton>
-  );
-};
-
 const TopBar = () => {
+  const { subject } = useViewer();
   const [isSearching, setSearching] = useState(false);
   usePaletteKeys(() => setSearching(true));
   return (
@@ -190,7 +178,13 @@ const TopBar = () => {
         <kbd>Ctrl K</kbd>
       </button>
       <LiveDot />
-      <PersonButton />
+      <PopoverButton
+        className="icon-button"
+        title={`${words.person.label}: ${subject}`}
+        face={<Icon name="person" />}
+      >
+        {(close) => <LaterMenu close={close} />}
+      </PopoverButton>
       {isSearching && <LaterPalette close={() => setSearching(false)} />}
     </header>
   );

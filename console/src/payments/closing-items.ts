@@ -49,8 +49,6 @@ export const readItems = (
   return { items, sum };
 };
 
-const quantityText = (thousandths: number): string => String(thousandths / 1_000);
-
 /** The items of the payment's receipt, less refunded quantities. */
 export const itemsLeft = (
   receipts: readonly Receipt[],
@@ -66,6 +64,6 @@ export const itemsLeft = (
     const all = readQuantity(item.quantity) ?? 0;
     const gone = Math.min(all, back.get(nameOf(item)) ?? 0);
     back.set(nameOf(item), (back.get(nameOf(item)) ?? 0) - gone);
-    return { item, quantity: quantityText(all - gone), price: priceText(item.price) };
+    return { item, quantity: String((all - gone) / 1_000), price: priceText(item.price) };
   });
 };

@@ -51,15 +51,6 @@ const TypedField = ({
   />
 );
 
-const BankField = ({ held, banks }: Pick<BankFieldProps, 'held' | 'banks'>) => (
-  <ChooseField
-    label={words.payment.bank}
-    {...held('bankId')}
-    options={bankOptions(banks, words.language)}
-    hint={own.bankWrong}
-  />
-);
-
 /** Recipients of earlier payouts; the chosen one takes the place of what would be typed. */
 const AgainField = ({
   held,
@@ -82,9 +73,10 @@ const AgainField = ({
 };
 
 const Fields = ({ banks, ...of }: BankFieldProps) => {
-  const texts: Readonly<Record<Exclude<FieldName, 'bankId'>, readonly [string, string]>> = {
+  const texts: Readonly<Record<FieldName, readonly [label: string, hint: string]>> = {
     amount: [words.acts.amount('RUB'), own.amountWrong],
     phone: [words.payment.phone, own.phoneWrong],
+    bankId: [words.payment.bank, own.bankWrong],
     cardPan: [own.card, own.cardWrong],
     accountNumber: [own.account, own.accountWrong],
     bik: [own.bik, own.bikWrong],
@@ -92,9 +84,10 @@ const Fields = ({ banks, ...of }: BankFieldProps) => {
     fullName: [own.fullName, own.fullNameHint],
   };
   return fieldsIn(of.typed).map((field) => {
-    if (field === 'bankId') return <BankField key={field} held={of.held} banks={banks} />;
     const [label, hint] = texts[field];
-    return <TypedField key={field} {...{ field, label, hint }} {...of} />;
+    if (field !== 'bankId') return <TypedField key={field} {...{ field, label, hint }} {...of} />;
+    const options = bankOptions(banks, words.language);
+    return <ChooseField key={field} {...{ label, hint, options }} {...of.held(field)} />;
   });
 };
 

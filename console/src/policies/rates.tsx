@@ -3,14 +3,7 @@ import * as graph from '../../../schema/generated/console.ts';
 import { readAmount } from '../amounts.ts';
 import { percent, plainMoment, fromZoneField } from '../format.ts';
 import { send } from '../parts/outcome.tsx';
-import {
-  DateField,
-  PickField,
-  ShopPick,
-  TextField,
-  useTyped,
-  type Held,
-} from '../parts/fields.tsx';
+import { DateField, PickField, ShopPick, TextField, useTyped } from '../parts/fields.tsx';
 import { Listing, usePage } from '../parts/listing.tsx';
 import { Empty } from '../parts/states.tsx';
 import type { Column } from '../parts/table.tsx';
@@ -58,15 +51,10 @@ const columnsOf = (shops: Shops): readonly Column<Row>[] => [
   },
 ];
 
-const HoldsFor = (of: Held<string>) => {
-  const shops = useShops();
-  if (shops.length === 0) return null;
-  return <ShopPick label={own.holdsFor} shops={shops} all={own.allShops} {...of} />;
-};
-
 const nothingTyped = { shopId: '', method: 'cards' as graph.RatedMethod, text: '', from: '' };
 
 const SetDialog = ({ merchantId }: { readonly merchantId: string | null }) => {
+  const shops = useShops();
   const { typed, held } = useTyped(nothingTyped);
   const { shopId, method, text, from } = typed;
   // A percentage with two digits is as many basis points as an amount has kopecks.
@@ -95,7 +83,9 @@ const SetDialog = ({ merchantId }: { readonly merchantId: string | null }) => {
         )
       }
     >
-      <HoldsFor {...held('shopId')} />
+      {shops.length > 0 && (
+        <ShopPick label={own.holdsFor} shops={shops} all={own.allShops} {...held('shopId')} />
+      )}
       <PickField label={words.columns.method} {...held('method')} options={optionsOf(own.rated)} />
       <TextField label={own.percent} {...held('text')} hint={own.percentHint} isNumber />
       <DateField label={own.from} {...held('from')} hasTime hint={own.fromHint} />

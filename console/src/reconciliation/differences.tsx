@@ -69,17 +69,6 @@ const columnsOf = (choose: Column<Row>['cell']): readonly Column<Row>[] => [
   { name: own.found, cell: ({ foundAt }) => <Moment at={foundAt} /> },
 ];
 
-const StateChips = () => {
-  const { search } = useAddress();
-  return (
-    <ResolvedChips>
-      {search.code !== undefined && (
-        <ChosenChip field="code" text={`${own.ofRun} ${search.code.slice(0, 8)}`} />
-      )}
-    </ResolvedChips>
-  );
-};
-
 const ChooseBar = ({
   open,
   chosen,
@@ -166,7 +155,9 @@ export const DifferencesPart = () => {
     );
   return (
     <>
-      <StateChips />
+      <ResolvedChips>
+        {runId !== null && <ChosenChip field="code" text={`${own.ofRun} ${runId.slice(0, 8)}`} />}
+      </ResolvedChips>
       <ChooseBar open={open} chosen={chosen} choose={choice.choose} />
       <Listing
         name="differences"

@@ -12,7 +12,6 @@ import { sharedWords } from '../words/shared.ts';
 import {
   readRegistry,
   type Chosen,
-  type Known,
   type Mistake,
   type RegistryLine,
   type Unknown,
@@ -123,11 +122,6 @@ const readTaken = (taken: Taken | null, connector: string, chosen: Chosen | null
   if ('lines' in read) return { known: read, unknown: null };
   const again = chosen && readRegistry(taken.rows, connector, chosen);
   return { known: again && 'lines' in again ? again : null, unknown: read };
-};
-
-const ReadLines = ({ known: { lines, mistakes } }: { readonly known: Known }) => {
-  const summary = summaryOf(lines);
-  return mistakes.length > 0 ? <Mistakes found={mistakes} /> : <p role="status">{summary}</p>;
 };
 
 /** Sends all parts in order, then starts the matching. */
@@ -249,7 +243,8 @@ export const UploadDialog = () => {
         }}
       />
       {unknown && <ColumnChoice key={connector} table={unknown} set={setChosen} />}
-      {known && <ReadLines known={known} />}
+      {known?.mistakes.length === 0 && <p role="status">{summaryOf(lines)}</p>}
+      {known && known.mistakes.length > 0 && <Mistakes found={known.mistakes} />}
       {(['since', 'until'] as const).map((name) => (
         <DateField
           key={name}

@@ -3,14 +3,7 @@ import { useState, type ReactNode } from 'react';
 import * as graph from '../../../schema/generated/console.ts';
 import { secretOverlap_max_h } from '../../../schema/limits.ts';
 import { ActForm, actButton } from '../parts/act-form.tsx';
-import {
-  CheckList,
-  PickField,
-  ShopPick,
-  TextField,
-  useTyped,
-  type Held,
-} from '../parts/fields.tsx';
+import { CheckList, PickField, ShopPick, TextField, useTyped } from '../parts/fields.tsx';
 import { shownOnce, type Outcome, send } from '../parts/outcome.tsx';
 import { settingsWords as own } from '../words/merchant-settings.ts';
 import { optionsOf } from '../words/table.ts';
@@ -23,30 +16,10 @@ export const webhookEvents = Object.values(graph.WebhookEvent);
 /** As it stands in a webhook: `payment.succeeded`. */
 export const eventName = (event: graph.WebhookEvent): string => event.replace('_', '.');
 
-const SchemeField = ({ value, set }: Held<graph.WebhookSignature>) => (
-  <>
-    <PickField label={own.signature} value={value} set={set} options={optionsOf(own.schemes)} />
-    <p className="quiet">{value === 'legacy' ? own.schemeLegacy : own.schemeHint}</p>
-  </>
-);
-
 type Endpoint = graph.EndpointRowFragment;
 interface OfEndpoint {
   readonly endpoint: Endpoint;
 }
-
-const EventsField = ({ value, set }: Held<readonly graph.WebhookEvent[]>) => (
-  <>
-    <CheckList
-      className="options columns"
-      label={own.events}
-      value={value}
-      set={set}
-      options={webhookEvents.map((event) => [event, eventName(event)])}
-    />
-    <p className="quiet">{own.eventsHint}</p>
-  </>
-);
 
 type Terms = Pick<Endpoint, 'url' | 'signature'> & {
   readonly events: readonly graph.WebhookEvent[];
@@ -75,8 +48,15 @@ const TermsForm = ({
     >
       {children}
       <TextField label={words.columns.address} {...held('url')} />
-      <EventsField {...held('events')} />
-      <SchemeField {...held('signature')} />
+      <CheckList
+        className="options columns"
+        label={own.events}
+        {...held('events')}
+        options={webhookEvents.map((event) => [event, eventName(event)])}
+      />
+      <p className="quiet">{own.eventsHint}</p>
+      <PickField label={own.signature} {...held('signature')} options={optionsOf(own.schemes)} />
+      <p className="quiet">{typed.signature === 'legacy' ? own.schemeLegacy : own.schemeHint}</p>
     </ActForm>
   );
 };
