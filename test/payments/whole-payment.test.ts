@@ -1,8 +1,13 @@
+/**
+ * Payments on a service of their own: what they cost of PostgreSQL, and a link whose payments come
+ * to more than one amount keeps, and more than a bigint holds. Its sums would be in what
+ * everybody's payments come to.
+ */
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { after, before, test } from 'node:test';
 import { confirmAtBank, pay } from '../support/buyer.ts';
-import { startTestDatabase, type TestDatabase } from '../support/database.ts';
+import { openPool, startTestDatabase, type TestDatabase } from '../support/database.ts';
 import { eventually } from '../support/eventually.ts';
 import { makeMerchant, openReceiver, type Merchant } from '../support/merchant.ts';
 import { startService, type Service } from '../support/service.ts';
@@ -143,4 +148,68 @@ test('payments of several buyers at once take no more statements each', async ()
     const over = beyond(side, all, began_ms, 20);
     assert.ok(over <= 0, `${side}: ${over} statements too many`);
   }
+});
+
+/** The largest amount that ends in 00: the simulated bank approves it. */
+const amount = 9_007_199_254_740_900n;
+
+const until = (shop: Merchant, id: string, status: string) =>
+  eventually(async () => {
+    const { body } = await shop.call('GET', `/payments/${id}`);
+    return body.status === status;
+  }, `the payment is ${status}`);
+
+/** A buyer pays; the merchant gives the money back, so that its balance has room for the next. */
+const payAndRefund = async (shop: Merchant, url: string): Promise<void> => {
+  const response = await fetch(url, {
+    method: 'POST',
+    redirect: 'manual',
+    headers: { 'content-type': 'application/x-www-form-urlencoded' },
+    body: '',
+  });
+  await pay(new URL(response.headers.get('location') ?? '', url).href);
+  const { items } = (await shop.call('GET', '/payments')).body;
+  const { id } = items[0];
+  await until(shop, id, 'succeeded');
+  assert.equal((await shop.call('POST', `/payments/${id}/refund`, {})).status, 201);
+  await until(shop, id, 'refunded');
+};
+
+/** What REST answers, as it is written: a reader's numbers would lose digits. */
+const written = async (shop: Merchant, path: string): Promise<string> => {
+  const headers = { authorization: `Bearer ${shop.key}` };
+  const response = await fetch(`${service.rest}/v1/public${path}`, { headers });
+  const text = await response.text();
+  assert.equal(response.status, 200, text);
+  return text;
+};
+
+test('a link is read, listed and notified of to the last digit, and its payments succeed', async (t) => {
+  const pool = openPool(database.url, 1);
+  t.after(() => pool.end());
+  const shop = await makeMerchant(service);
+  await shop.endpoint(receiver.url, ['link_paid']);
+  const made = await shop.call('POST', '/links', {
+    amount: Number(amount),
+    uses: null,
+    method: 'sbp',
+  });
+  const { id, url } = made.body.link;
+  const isSum = async (count: number, sum: bigint): Promise<void> => {
+    const shown = `"payments_count":${count},"amount_paid":${sum},`;
+    for (const path of [`/links/${id}`, '/links'])
+      assert.ok((await written(shop, path)).includes(shown), await written(shop, path));
+    await receiver.until(({ raw }) => raw.includes(shown));
+  };
+  // As if 1,023 buyers had paid.
+  await pool.query(
+    'update payment_link set payments_count = 1023, amount_paid = $2 where id = $1',
+    [id, (amount * 1_023n).toString()],
+  );
+  await payAndRefund(shop, url);
+  await isSum(1_024, amount * 1_024n);
+  await payAndRefund(shop, url);
+  await isSum(1_025, amount * 1_025n);
+  const ended = await shop.call('POST', `/links/${id}/deactivate`);
+  assert.deepEqual([ended.status, ended.body.status], [200, 'deactivated']);
 });
