@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import type { FaultSettings } from './faults.ts';
 import type { ReceiptBehaviour } from './register.ts';
 import { eventually } from '../support/eventually.ts';
+import { inherited } from '../support/service.ts';
 
 export const shopAccount = { id: '100500', secret: 'secret-of-the-shop' } as const;
 export const gatewayAccount = { id: '100700', secret: 'secret-of-the-gateway' } as const;
@@ -64,6 +65,7 @@ export const startAcquirer = async (
     .join(',');
   const child = spawn(process.execPath, [join(import.meta.dirname, 'main.ts')], {
     env: {
+      ...inherited,
       ACQUIRER_PORT: '0',
       ACQUIRER_ACCOUNTS: accounts,
       ACQUIRER_TERMINAL: tbankTerminal.id,

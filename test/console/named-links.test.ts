@@ -10,7 +10,7 @@ import { payByCard } from '../support/buyer.ts';
 import { consoleOperations, someVariables } from '../support/console-operations.ts';
 import { askGraph, makeMerchant, type Merchant } from '../support/merchant.ts';
 import { openPlainService, type ServiceInUse } from '../support/plain-service.ts';
-import { operatorToken } from '../support/service.ts';
+import { inherited, operatorToken } from '../support/service.ts';
 import { go, openConsole, type ConsoleWindow } from './console-window.ts';
 import { proposePayout } from './propose-payout.ts';
 import { openVisitor, type Visitor } from './visitor.ts';
@@ -30,7 +30,7 @@ const command = async (...words: readonly string[]) => {
   const child = spawn(process.execPath, ['main.ts', 'console:link', ...words], {
     cwd: root,
     env: {
-      PATH: process.env['PATH'] ?? '',
+      ...inherited,
       HOST: hostname,
       PORT: port,
       OPERATOR_TOKEN: operatorToken,

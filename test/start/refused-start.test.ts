@@ -12,6 +12,7 @@ import { join } from 'node:path';
 import { after, test } from 'node:test';
 import { patience_ms } from '../support/eventually.ts';
 import { freePort } from '../support/free-port.ts';
+import { inherited } from '../support/service.ts';
 
 const root = join(import.meta.dirname, '../..');
 const folder = mkdtempSync(join(tmpdir(), 'payments-refused-'));
@@ -30,7 +31,7 @@ const refusedStart = async (
 ): Promise<Refusal> => {
   const child = spawn(process.execPath, ['main.ts', ...words], {
     cwd: root,
-    env: { PATH: process.env['PATH'] ?? '', ...env },
+    env: { ...inherited, ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   let [answered, complained] = ['', ''];
