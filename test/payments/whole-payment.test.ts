@@ -1,7 +1,8 @@
 /**
- * Payments on a service of their own: what they cost of PostgreSQL, and a link whose payments come
- * to more than one amount keeps, and more than a bigint holds. Its sums would be in what
- * everybody's payments come to.
+ * What a service asks of PostgreSQL over all its connections, its queues on PostgreSQL included:
+ * while it has nothing to do, and for a payment. Counts, so that the machine's speed does not
+ * matter. Then a link whose payments come to more than one amount keeps, and more than a bigint
+ * holds: its sums would be in what everybody's payments come to.
  */
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
@@ -54,6 +55,55 @@ after(async () => {
   await service?.stop();
   proxy?.close();
   await database?.stop();
+});
+
+/** The service looks once a second for what is due; its looks are counted instead of seconds. */
+const look = 'sweeps.due';
+const looksPerWindow = 5;
+const statements_max_perLook = 20;
+
+/** What is sent while the service looks a few times. */
+const countWindow = async (): Promise<ReadonlyMap<string, number>> => {
+  const earlier = new Map(proxy.counts);
+  const since = (name: string): number => (proxy.counts.get(name) ?? 0) - (earlier.get(name) ?? 0);
+  await eventually(() => since(look) >= looksPerWindow, 'looks for what is due');
+  return new Map([...proxy.counts.keys()].map((name) => [name, since(name)] as const));
+};
+
+/** It comes to rest: what a start leaves to do, and the jobs of each minute, have an end. */
+const comesToRest = async (): Promise<void> => {
+  let last: ReadonlyMap<string, number> = new Map();
+  const isAtRest = async (): Promise<boolean> => {
+    last = await countWindow();
+    const sum = last.values().reduce((total, count) => total + count, 0);
+    return sum <= statements_max_perLook * looksPerWindow;
+  };
+  const shown = (): string =>
+    [...last]
+      .filter(([, count]) => count > 0)
+      .toSorted(([, one], [, other]) => other - one)
+      .map(([name, count]) => `${count} ${name}`)
+      .join('\n');
+  await eventually(isAtRest, () => `at rest; ${looksPerWindow} looks with\n${shown()}`);
+};
+
+test(
+  'a service that has nothing to do sends PostgreSQL at most 20 statements a second',
+  comesToRest,
+);
+
+test('it sends no more while a thousand test clocks run', async (t) => {
+  const pool = openPool(database.url, 1);
+  t.after(() => pool.end());
+  await pool.query(
+    `insert into test_clock (merchant_id, shop_id, clock_at, set_at, frozen, target_at, created_at)
+     select gen_random_uuid(), gen_random_uuid(), '2027-03-01T12:00:00Z', now(), false, null, now()
+     from generate_series(1, 1000)`,
+  );
+  // All clocks have been looked at.
+  await countWindow();
+  await comesToRest();
+  await pool.query('delete from test_clock');
 });
 
 /** Waits for the webhook; others go on at once, as a merchant's server would. */
