@@ -75,7 +75,8 @@ const check = async (part: Part): Promise<boolean> => {
   const { NODE_TEST_CONTEXT: _, ...env } = process.env;
   const child = spawn(process.execPath, part.command, {
     cwd: root,
-    env,
+    // The linter checks types in Go, whose garbage took a fifth of its CPU; it needs no more memory.
+    env: { GOGC: '400', ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   let output = '';
