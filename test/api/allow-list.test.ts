@@ -15,8 +15,12 @@ import { comesTo } from '../support/eventually.ts';
 const hasIpv6 = Object.values(networkInterfaces()).some((addresses) =>
   addresses?.some(({ address }) => address === '::1'),
 );
-const host = hasIpv6 ? { HOST: '::', PUBLIC_URL: 'http://127.0.0.1' } : {};
-const service = await startService('one', { ...host, TRUSTED_PROXIES: '127.0.0.9, 127.0.1.0/24' });
+const service = await startService('one', {
+  ...(hasIpv6 && { HOST: '::' }),
+  PUBLIC_URL: 'https://pay.example',
+  WEBHOOK_PRIVATE_TARGETS: 'development',
+  TRUSTED_PROXIES: '127.0.0.9, 127.0.1.0/24',
+});
 after(() => service.stop());
 
 const banks = `${service.rest}/v1/public/banks/sbp`;
@@ -230,6 +234,11 @@ describe('the graph', () => {
       [{ __typename: 'Query' }, 4403],
     );
   });
+});
+
+test('an installation that others reach refuses webhooks to loopback', async () => {
+  const merchant = await makeMerchant(service);
+  await assert.rejects(merchant.endpoint('http://127.0.0.1:9/hook'), /must be an https URL/);
 });
 
 test('an open stream ends when its address leaves the list', async () => {

@@ -2,17 +2,18 @@
  * Webhooks to loopback, as an installation decides by itself: a developer's may, one that others
  * reach or that is live may not.
  */
-import { after, before, describe, test } from 'node:test';
+import { describe, test } from 'node:test';
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
-import { startTestDatabase, type TestDatabase } from '../support/database.ts';
 import { askGraph, makeMerchant } from '../support/merchant.ts';
-import { startService, type Service } from '../support/service.ts';
-import { isLocalAddress } from '../../subgraphs/merchants/webhooks/webhook-target.ts';
+import { startOwn, type ServiceInUse } from '../support/plain-service.ts';
+import {
+  isLocalAddress,
+  openDevelopmentTargets,
+} from '../../subgraphs/merchants/webhooks/webhook-target.ts';
 import { readConfig } from '../../subgraphs/read-config.ts';
 import { startReceiver } from './receiver.ts';
 import { comesTo, eventually } from '../support/eventually.ts';
-import { size } from '../support/size.ts';
 
 test('only http on loopback is a developer’s address', () => {
   for (const url of [
@@ -44,22 +45,18 @@ test('an installation on a database of its own is a developer’s unless it says
   assert.equal(readConfig(fleet).webhookPrivateTargets, 'refuse');
 });
 
+test('an installation that others reach allows loopback by its switch alone', async () => {
+  const never = () => assert.fail('nothing is asked');
+  const deps = { database: { fork: never }, bus: { subscribe: never } };
+  for (const setting of ['allow', 'refuse', 'development'] as const) {
+    const given = { ...deps, setting, publicUrl: 'https://pay.example' };
+    assert.equal((await openDevelopmentTargets(given)).areAllowed(), setting === 'allow', setting);
+  }
+});
+
 describe('an installation', () => {
-  let database: TestDatabase;
-  before(async () => {
-    database = await startTestDatabase({ migrated: true });
-  });
-  after(() => database?.stop());
-
-  const start = async (environment: Readonly<Record<string, string>>): Promise<Service> =>
-    startService('one', {
-      DATABASE_URL: database.url,
-      SECRET_KEY: Buffer.alloc(32, 1).toString('base64'),
-      ...environment,
-    });
-
   /** Whether an endpoint on loopback is taken. */
-  const isTaken = async (service: Service): Promise<boolean> => {
+  const isTaken = async (service: ServiceInUse): Promise<boolean> => {
     const merchant = await makeMerchant(service);
     return merchant.endpoint('http://127.0.0.1:9/hook').then(
       () => true,
@@ -67,23 +64,8 @@ describe('an installation', () => {
     );
   };
 
-  test('that others reach refuses loopback, unless its switch allows it', async () => {
-    // Nearly every service of the tests has the switch.
-    for (const [setting, taken] of [
-      ['development', false] as const,
-      ...size([], [['allow', true] as const]),
-    ]) {
-      const service = await start({
-        WEBHOOK_PRIVATE_TARGETS: setting,
-        PUBLIC_URL: 'https://pay.example',
-      });
-      assert.equal(await isTaken(service), taken, setting);
-      await service.stop();
-    }
-  });
-
   test('that is a developer’s refuses it from the moment when a merchant is live, and allows it when none is any more', async (context) => {
-    const service = await start({ WEBHOOK_PRIVATE_TARGETS: 'development' });
+    const service = await startOwn({ WEBHOOK_PRIVATE_TARGETS: 'development' });
     try {
       const receiver = await startReceiver(context, (response) => response.end());
       const merchant = await makeMerchant(service);
