@@ -63,9 +63,10 @@ const apply = <Row extends LiveObjects[Kind]>(
     newer.set(key, row);
     changed.add(key);
   }
-  // At the top nothing waits: older rows than these are not shown.
-  const last = isShown ? [...newer.values()].toSorted(byTime).slice(0, rows_max) : null;
-  return { ...state, newer: last ? new Map(keyed(last)) : newer, waiting, changed };
+  // At the top nothing waits: of the new rows the older ones go.
+  const arrived = isShown ? [...newer.values()].filter((row) => !base.has(objectKey(row))) : [];
+  for (const row of arrived.toSorted(byTime).slice(rows_max)) newer.delete(objectKey(row));
+  return { ...state, newer, waiting, changed };
 };
 
 /**
