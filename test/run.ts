@@ -48,8 +48,13 @@ interface Outcome {
 /**
  * How many processes run at once, and how long a test may take. Most files wait for something most
  * of the time, but each process loads and compiles what they import, and has a browser of its own.
+ * Those of the long run load every core alone, and more of them at once only run into each other's
+ * deadlines.
  */
-const processesAtOnce = Math.min(6, 3 * availableParallelism());
+const processesAtOnce = size(
+  Math.min(6, 3 * availableParallelism()),
+  Math.min(4, 2 * availableParallelism()),
+);
 const test_max_min = size(15, 45);
 
 /**
@@ -88,7 +93,8 @@ const makeScratch = (): (() => void) => {
     const { bavail, bsize } = statfsSync(memory);
     return Math.min(bavail * bsize, process.availableMemory());
   };
-  if (!isMemory || free() < scratch_bytes) return () => {};
+  // The fleets of the long form have servers of other users, who may not enter this folder.
+  if (isLong || !isMemory || free() < scratch_bytes) return () => {};
   for (const folder of readdirSync(memory).filter((name) => name.startsWith(scratchName))) {
     const path = join(memory, folder);
     if (Date.now() - statSync(path).mtimeMs > abandoned_ms) rmSync(path, { recursive: true });
