@@ -83,7 +83,7 @@ const abandoned_ms = 24 * 60 * 60_000;
 /**
  * Makes the folder for everything that the tests write, and names it in TMPDIR: in memory where
  * there is plenty. A database is some 900 files, which cost up to ten times as much CPU on a disk: a
- * fifth of a run. Gives what removes it; what a killed run has left is removed after a day.
+ * sixth of a run. Gives what removes it; what a killed run has left is removed after a day.
  */
 const makeScratch = (): (() => void) => {
   const mounts = existsSync('/proc/mounts') ? readFileSync('/proc/mounts', 'utf8') : '';
@@ -97,7 +97,9 @@ const makeScratch = (): (() => void) => {
   if (isLong || !isMemory || free() < scratch_bytes) return () => {};
   for (const folder of readdirSync(memory).filter((name) => name.startsWith(scratchName))) {
     const path = join(memory, folder);
-    if (Date.now() - statSync(path).mtimeMs > abandoned_ms) rmSync(path, { recursive: true });
+    const { mtimeMs, uid } = statSync(path);
+    if (uid === process.getuid?.() && Date.now() - mtimeMs > abandoned_ms)
+      rmSync(path, { recursive: true, force: true });
   }
   const made = mkdtempSync(join(memory, scratchName));
   process.env['TMPDIR'] = made;

@@ -43,7 +43,7 @@ interface Failure {
   readonly error: string;
 }
 
-/** What an item becomes, and by which bank. */
+/** The payout to create for a valid item, and the bank that sends it. */
 interface Ready {
   readonly draft: Draft;
   readonly bank: Bank;

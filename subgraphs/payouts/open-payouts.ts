@@ -155,8 +155,8 @@ const write = async (
 
 /**
  * Creates payouts of one method for the caller's shop, in order, each independently; returns by the
- * draft's id each payout, or `insufficient_balance`. Refuses with `not_found` when the shop is gone. Two round
- * trips and the lock, for any number of payouts.
+ * draft's id each payout, or `insufficient_balance`. Refuses with `not_found` when the shop is gone.
+ * Two round trips and the lock, for any number of payouts.
  */
 export const openPayouts = async (
   client: pg.PoolClient,

@@ -221,15 +221,15 @@ describe('the routes of the hosted page', () => {
     const watched = await harness.create();
     const { body } = await fetch(`${watched.url}/events?tag=other`);
     assert(body);
-    const told: string[] = [];
+    const events: string[] = [];
     for await (const { event, data } of body
       .pipeThrough(new TextDecoderStream())
       .pipeThrough(new EventSourceParserStream())) {
-      told.push(`${event} ${JSON.parse(data).status}`);
-      if (told.length === 1) await harness.cancel(watched);
+      events.push(`${event} ${JSON.parse(data).status}`);
+      if (events.length === 1) await harness.cancel(watched);
       else break;
     }
-    assert.deepEqual(told, ['state pending', 'state cancelled']);
+    assert.deepEqual(events, ['state pending', 'state cancelled']);
   });
 });
 

@@ -114,7 +114,7 @@ test('a call whose statements have waited ten seconds is refused, and takes no t
   // The ORM wraps what its connection throws: the caller learns the same.
   const merchantId = randomUUID();
   const read = inLane('merchant a', () => database.fork().find(ShopEntity, { merchantId }));
-  const told = read.then(
+  const presented = read.then(
     () => assert.fail('it had its turn'),
     (error: Error) => {
       const errors = [new GraphQLError(error.message, { originalError: error })];
@@ -124,7 +124,7 @@ test('a call whose statements have waited ten seconds is refused, and takes no t
   await nextTurn();
   mock.timers.tick(10_000);
   await refused;
-  assert.deepEqual((await told)?.[0]?.extensions['code'], 'rate_limited');
+  assert.deepEqual((await presented)?.[0]?.extensions['code'], 'rate_limited');
   mock.timers.reset();
   await lock.release();
   await running;

@@ -1,4 +1,4 @@
-/** A running service as a stranger meets it: calls without a key lock nobody out of the console. */
+/** A running service as a stranger meets it, whose calls without a key leave the console open to others. */
 import assert from 'node:assert/strict';
 import { readdirSync, readFileSync } from 'node:fs';
 import { after, before, test } from 'node:test';

@@ -71,7 +71,7 @@ export const wireReceipt = (
   ...(taxSystem === null ? {} : { tax_system_code: taxSystem }),
 });
 
-/** A shop's settings, of which its receipts are registered by `fiscalization`. */
+/** A shop's settings; `fiscalization` says what registers its receipts. */
 const settings = part({
   fiscalization: part({ enabled: v.fallback(v.boolean(), false), provider: orNull(text) }),
 });

@@ -141,9 +141,8 @@ export type AfterAttempt =
 /**
  * Decides what follows an attempt that ended at `now`. `status` is that of the answer, null without
  * one; `pointless`: it could not be sent and never will be, since its endpoint is disabled or gone.
- * `attempts` includes it, counted since the
- * delivery was created or resent; `chance` (0 to 1) chooses the jitter. Success is any 2xx.
- * Redirects are not followed, so they are failures.
+ * `attempts` includes it, counted since the delivery was created or resent; `chance` (0 to 1)
+ * chooses the jitter. Success is any 2xx. Redirects are not followed, so they are failures.
  */
 export const afterAttempt = (
   status: number | 'pointless' | null,
