@@ -1,4 +1,4 @@
-/** A merchant with many due payouts does not delay others. */
+/** Due payouts are shared by merchants, so that none delays another, and by workers. */
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { noPolicies } from '../support/no-policies.ts';
@@ -6,6 +6,7 @@ import type { KeyPrincipal } from '../../subgraphs/platform/access/principal.ts'
 import { createPayoutBatch } from '../../subgraphs/payouts/create-payout-batch.ts';
 import type { Payout } from '../../subgraphs/payouts/entities.ts';
 import { payoutAsks, sendDuePayouts } from '../../subgraphs/payouts/send-payouts.ts';
+import { inTransaction } from '../../subgraphs/platform/database/statement.ts';
 import { countStatements } from '../support/count-statements.ts';
 import { granted } from '../support/granted.ts';
 import { at, openHarness, sbp, type Harness } from './harness.ts';
@@ -67,4 +68,42 @@ test('a page that is not full is found by a statement, and one for each of its m
   const counted = countStatements(harness.pool);
   assert.equal((await payoutAsks.dueByTurns(harness.pool, null, at(2), 20)).length, 19);
   assert.equal(counted.texts.length, 3);
+  await harness.send(at(2));
+});
+
+test('a worker passes over the payouts that another is taking', async () => {
+  const key = await harness.funded(10_000n);
+  await makeBatch(key, 5);
+  await inTransaction(harness.pool, async (client) => {
+    assert.equal((await payoutAsks.due(client, null, at(2), 5)).length, 5);
+    // It would wait for them until its statement is ended.
+    assert.equal(await sendDuePayouts(harness.parts, () => at(2)), 0);
+  });
+  assert.equal(await harness.send(at(2)), 5);
+});
+
+test('workers that send at the same time order each payout once', async () => {
+  const keys = await Promise.all(Array.from({ length: 4 }, () => harness.funded(10_000n)));
+  for (const key of keys) await makeBatch(key, 15);
+  const { simulator } = harness.parts.banks;
+  const ordered: string[] = [];
+  const parts = harness.withBank({
+    pay: (order) => {
+      ordered.push(order.operationId);
+      return simulator.pay(order);
+    },
+  });
+  const work = async (): Promise<void> => {
+    while ((await sendDuePayouts(parts, () => at(2))) > 0);
+  };
+  await Promise.all(Array.from({ length: 4 }, work));
+  assert.equal(ordered.length, 60);
+  assert.equal(new Set(ordered).size, 60);
+  for (const key of keys)
+    assert.deepEqual(await harness.books(key), {
+      available: 8_500n,
+      reserved: 0n,
+      paid: 1_500n,
+      fees: 0n,
+    });
 });
