@@ -94,7 +94,8 @@ const openSharedReads = (supergraph: Pick<Supergraph, 'apiSchema' | 'execute'>) 
         if (known) return known;
         const result = owner === null ? read(event) : inTurn(owner, () => read(event));
         group.results.set(event.sequence, result);
-        result.catch(() => group.results.delete(event.sequence));
+        const forget = () => group.results.delete(event.sequence);
+        result.then((answer) => waitedTooLong(answer) && forget(), forget);
         return result;
       },
       leave: (): void => {
@@ -106,6 +107,10 @@ const openSharedReads = (supergraph: Pick<Supergraph, 'apiSchema' | 'execute'>) 
     };
   };
 };
+
+/** Whether the lane has refused the read, after ten seconds. */
+const waitedTooLong = ({ errors = [] }: ExecutionResult): boolean =>
+  errors.some(({ extensions }) => extensions['code'] === 'rate_limited');
 
 const groupName = ({ query, variables }: LiveSelection, { principal, isInLane }: Call): string =>
   createHash('sha256')
@@ -324,17 +329,16 @@ const resultsOf = ({ events, read, leave, responseName, call, log }: ResultsDeps
       const delivered = await events.next();
       if (delivered.done) return end();
       missed += delivered.value.missed;
-      const result = await read(delivered.value.event);
+      // Newer events wait in the reader's buffer meanwhile.
+      let result = await read(delivered.value.event);
+      while (waitedTooLong(result) && !hasLeft) result = await read(delivered.value.event);
       if (hasLeft) return { done: true, value: undefined };
-      const isRefused = result.errors?.some(
-        ({ extensions }) => extensions['code'] === 'rate_limited',
-      );
-      if (!isRefused && (result.errors || result.data?.['liveEvent'])) {
+      if (result.errors || result.data?.['liveEvent']) {
         const value = renamed(result, responseName, missed);
         missed = 0;
         return { done: false, value };
       }
-      // An event that is gone by now counts as missed, and one that waited too long in the lane.
+      // An event that is gone by now counts as missed.
       missed += 1;
     }
   };

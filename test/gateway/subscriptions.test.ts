@@ -1,6 +1,6 @@
 import { describe, test } from 'node:test';
 import assert from 'node:assert/strict';
-import type { GraphQLError } from 'graphql';
+import { GraphQLError } from 'graphql';
 import { eventually } from '../support/eventually.ts';
 import { operationsPerSocket_max } from '../../gateway/graphql/graph-protocol.ts';
 import { liveKinds } from '../../subgraphs/rules/event.ts';
@@ -243,6 +243,29 @@ describe('a subscription', () => {
       data: { paymentCreated: { id: '20', payment: { id: 'p' } } },
       extensions: { missed: 1 },
     });
+  });
+
+  test('reads an event again that waited too long for its turn, and misses none', async (t) => {
+    const { fixture, socketUrl } = await serveGraph(t);
+    const events = await listen(
+      connect(t, socketUrl),
+      'subscription { paymentCreated { id payment { id } } }',
+    );
+    let refusals = 2;
+    fixture.obstacles.set('liveEvent', async () => {
+      refusals -= 1;
+      if (refusals >= 0) throw new GraphQLError('busy', { extensions: { code: 'rate_limited' } });
+    });
+    await fixture.happen({ subjectId: 'p-1' });
+    await fixture.happen({ subjectId: 'p-2' });
+    for (const [id, subject] of [
+      ['10', 'p-1'],
+      ['20', 'p-2'],
+    ])
+      assert.deepEqual(await events.next(), {
+        data: { paymentCreated: { id, payment: { id: subject } } },
+      });
+    assert.ok(refusals < 0);
   });
 
   test('of a console that does not read loses its oldest events, reports how many, and does not delay others', async (t) => {
