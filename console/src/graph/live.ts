@@ -99,10 +99,13 @@ export const useLiveEvents = (merchantId: string | null): void => {
   const client = useClient();
   useEffect(() => {
     const debounce = openDebouncer();
-    const events = client.subscription(graph.LiveEvents, { merchantId }).subscribe(({ data }) => {
-      const change = data && changeOf(data.events);
-      if (change) debounce(change);
-    });
+    const events = client
+      .subscription(graph.LiveEvents, { merchantId })
+      .subscribe(({ data, error, extensions }) => {
+        const change = data && changeOf(data.events);
+        if (change) debounce(change);
+        if (error ?? extensions?.['missed']) reloadScreen();
+      });
     const changed = client
       .subscription(graph.ListsChanged, { merchantId })
       .subscribe(({ data }) => {

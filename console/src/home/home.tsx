@@ -257,7 +257,7 @@ const latest_rows = 10;
 
 const Latest = () => {
   const { search, mode, merchantId, set } = useAddress();
-  const { data, error } = useAsk(graph.Payments, {
+  const { data, error, fetching } = useAsk(graph.Payments, {
     merchantId,
     status: null,
     filter: { mode: [mode] },
@@ -265,7 +265,7 @@ const Latest = () => {
   });
   const { rows = [], changed } = useLiveRows(
     'payment',
-    { rows: data?.payments.nodes },
+    { rows: data?.payments.nodes, fetching },
     (row) => row.mode === mode,
   ).asked;
   if (!data) return <Waiting error={error} />;

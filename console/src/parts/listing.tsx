@@ -41,9 +41,9 @@ export const usePage = <Row, Variables extends AnyVariables>(
   follow?: Followed,
 ) => {
   const asked = { ...variables, ...usePageArguments() };
-  const { data, error, list } = useAsk(query, asked, { follow });
+  const { data, error, fetching, list } = useAsk(query, asked, { follow });
   const [connection] = Object.values(data ?? {});
-  return { error, list, rows: connection?.nodes, pageInfo: connection?.pageInfo };
+  return { error, fetching, list, rows: connection?.nodes, pageInfo: connection?.pageInfo };
 };
 
 const PageButton = ({

@@ -115,7 +115,7 @@ export const useAsk = <Data, Variables extends AnyVariables>(
   return {
     data,
     error,
-    fetching: state.fetching,
+    fetching: state.fetching || state.stale,
     again,
     list: { of: query, variables: { ...variables } },
   };

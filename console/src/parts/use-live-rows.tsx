@@ -23,9 +23,16 @@ const flash_ms = 1_200;
 /** Two pages: laying out more rows is noticeable under load. */
 const rows_max = 100;
 
+interface Arrived<Row> {
+  readonly row: Row;
+  readonly isNew: boolean;
+}
+
 interface State<Row> {
   /** The rows of the query; a new identity means a new answer. */
   readonly base: readonly Row[] | undefined;
+  /** What came while the list was being queried: the answer may be older. */
+  readonly sinceAsked: readonly Arrived<Row>[];
   /** What events have brought, by key: later versions of rows, and new rows. */
   readonly newer: ReadonlyMap<string, Row>;
   /** The new rows that are counted and not shown yet. */
@@ -35,6 +42,7 @@ interface State<Row> {
 
 const fresh = <Row,>(base: readonly Row[] | undefined): State<Row> => ({
   base,
+  sinceAsked: [],
   newer: new Map(),
   waiting: new Set(),
   changed: new Set(),
@@ -47,7 +55,7 @@ const isAtTop = (): boolean => window.scrollY < 80;
 
 const apply = <Row extends LiveObjects[Kind]>(
   state: State<Row>,
-  changes: readonly { readonly row: Row; readonly isNew: boolean }[],
+  changes: readonly Arrived<Row>[],
   fits: (row: Row) => boolean,
 ): State<Row> => {
   const isShown = isAtTop();
@@ -55,10 +63,13 @@ const apply = <Row extends LiveObjects[Kind]>(
   const newer = new Map(state.newer);
   const waiting = new Set(isShown ? [] : state.waiting);
   const changed = new Set(state.changed);
+  const oldest = state.base?.at(-1);
+  // A row that should be there is one whose first event was missed.
+  const isOnPage = (row: Row): boolean => oldest !== undefined && byTime(row, oldest) < 0;
   for (const { row, isNew } of changes) {
     const key = objectKey(row);
     const isKnown = base.has(key) || newer.has(key);
-    if (!isKnown && !(isNew && fits(row))) continue;
+    if (!isKnown && !(fits(row) && (isNew || isOnPage(row)))) continue;
     if (!isKnown && !isShown) waiting.add(key);
     newer.set(key, row);
     changed.add(key);
@@ -75,7 +86,11 @@ const apply = <Row extends LiveObjects[Kind]>(
  */
 export const useLiveRows = <
   Of extends Kind,
-  List extends { readonly rows: readonly LiveObjects[Of][] | undefined },
+  List extends {
+    readonly rows: readonly LiveObjects[Of][] | undefined;
+    /** Whether an answer is under way. */
+    readonly fetching: boolean;
+  },
 >(
   kind: Of,
   asked: List,
@@ -83,16 +98,24 @@ export const useLiveRows = <
 ) => {
   const { search, merchantId } = useAddress();
   const [kept, setState] = useState<State<LiveObjects[Of]>>(() => fresh(asked.rows));
-  const ofAnswer = (state: typeof kept) => (state.base === asked.rows ? state : fresh(asked.rows));
-  const state = ofAnswer(kept);
   const isFirstPage = search.after === undefined && search.before === undefined;
+  const belongs = (row: LiveObjects[Of]): boolean =>
+    isFirstPage && (merchantId === null || row.merchantId === merchantId) && fits(row);
+  const ofAnswer = (state: typeof kept): typeof kept =>
+    state.base === asked.rows ? state : apply(fresh(asked.rows), state.sinceAsked, belongs);
+  const state = ofAnswer(kept);
   const take = useEffectEvent((changes: readonly LiveChange[]) => {
     const isOf = (change: LiveChange): change is LiveChange & { readonly row: LiveObjects[Of] } =>
       change.kind === kind;
-    const belongs = (row: LiveObjects[Of]): boolean =>
-      isFirstPage && (merchantId === null || row.merchantId === merchantId) && fits(row);
-    setState((before) => apply(ofAnswer(before), changes.filter(isOf), belongs));
+    const own = changes.filter(isOf);
+    setState((given) => {
+      const before = ofAnswer(given);
+      const sinceAsked = asked.fetching ? [...before.sinceAsked, ...own].slice(-rows_max) : [];
+      return { ...apply(before, own, belongs), sinceAsked };
+    });
   });
+  const settle = useEffectEvent(() => setState(ofAnswer));
+  useEffect(() => settle(), [asked.rows]);
   useEffect(() => listenChanges((changes) => take(changes)), []);
   useEffect(() => {
     if (state.changed.size === 0) return undefined;
