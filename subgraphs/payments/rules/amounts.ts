@@ -81,7 +81,7 @@ export const captureAmount = (
     ? { amount: minorUnits(amount) }
     : refuse(
         'amount_exceeds_remainder',
-        `amount: expected at most ${payment.amount}(the held amount), got ${amount}`,
+        `amount: expected at most ${payment.amount} (the held amount), got ${amount}`,
       );
 };
 
@@ -178,7 +178,7 @@ export const refundAmount = (
   if (amount >= 1n && amount <= remainder) return { amount: minorUnits(amount) };
   return refuse(
     'amount_exceeds_remainder',
-    `amount: expected at most ${remainder}(the remainder), got ${amount}`,
+    `amount: expected at most ${remainder} (the remainder), got ${amount}`,
   );
 };
 
