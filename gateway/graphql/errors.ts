@@ -3,7 +3,7 @@
  * was meant for them.
  */
 import { type GraphQLFormattedError, GraphQLError } from 'graphql';
-import { refusalCodes } from '../../subgraphs/rules/refusal.ts';
+import { refusalCodes, withoutSensitive } from '../../subgraphs/rules/refusal.ts';
 
 /**
  * Codes whose messages are written for callers: those of docs/contract.md#errors, and one that
@@ -57,8 +57,11 @@ export const presentError = ({
   const over = extensions?.['exceeded'];
   const code = over ? 'query_too_complex' : codeOf(message, extensions?.['code']);
   const where = { ...(locations ? { locations } : {}), ...(path ? { path } : {}) };
-  if (shownCodes.has(code))
-    return { message, ...where, extensions: { code, ...(over ? { exceeded: over } : {}) } };
+  if (shownCodes.has(code)) {
+    // GraphQL's own rules quote the document, in which a card number may be misplaced.
+    const shown = code === 'bad_request' ? withoutSensitive(message) : message;
+    return { message: shown, ...where, extensions: { code, ...(over ? { exceeded: over } : {}) } };
+  }
   return { message: 'internal error', ...where, extensions: { code: 'internal_error' } };
 };
 

@@ -140,7 +140,8 @@ export const metadataMistakes = (metadata: Metadata | null | undefined): (string
 /**
  * Long runs of digits may be card or account numbers; these prefixes are those of keys and secrets.
  */
-const sensitive = /\d(?:[ -]?\d){11}|sk_(?:test|live)_|thm_|whs_/i;
+const sensitive = /\d(?:[ -]?\d){11,}|(?:sk_(?:test|live)_|thm_|whs_)[\w-]*/i;
+const everySensitive = new RegExp(sensitive, 'gi');
 const repeated_max = 64;
 
 export const repeatable = (text: string): boolean =>
@@ -149,3 +150,7 @@ export const repeatable = (text: string): boolean =>
 /** A text of the caller as the end of a message says it: itself, or how long it is. */
 export const asCame = (text: string): string =>
   repeatable(text) ? JSON.stringify(text) : `a string of ${Array.from(text).length} characters`;
+
+/** A message that a library wrote, and that may quote the caller, without what must not be repeated. */
+export const withoutSensitive = (message: string): string =>
+  message.replaceAll(everySensitive, '…');

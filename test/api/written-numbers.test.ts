@@ -97,6 +97,25 @@ describe('a number of the graph', () => {
     assert.equal((await post(sent(text)))[1].data.paymentCreate.payment.amount, 100);
   });
 
+  test('is in no message when it may be that of a card, wherever it was written', async () => {
+    const card = '4111111111111111';
+    const payout = (fields: string): string =>
+      `mutation { payoutCreate(input: { ${fields} }) { __typename } }`;
+    const bodies = [
+      { query: payout(`amount: 1, cardPan: ${card}`) },
+      { query: payout(`amount: ${card}999, cardPan: "1"`) },
+      { query: payout(`amount: 1, method: "${card}"`) },
+      { query: payout(`${card}: 1`) },
+      { query: '{ __typename }', variables: { [card]: 1.5 } },
+    ];
+    for (const body of bodies) {
+      const [, answer] = await post(JSON.stringify(body));
+      const [{ message, extensions }] = answer.errors;
+      assert.equal(extensions.code, 'bad_request', message);
+      assert.doesNotMatch(JSON.stringify(answer), /\d{12}/);
+    }
+  });
+
   test('has no input that takes another one', () => {
     const schema = buildSchema(readFileSync('schema/generated/api.graphql', 'utf8'));
     const taking = (inputs: readonly (GraphQLArgument | GraphQLInputField)[]): string[] =>
