@@ -159,7 +159,10 @@ const describeMistake = (error: ErrorObject, root: string): FieldMistake => {
       return { path, message: 'expected names of 1 to 128 characters' };
     default: {
       const got = came(error.data, schema.writeOnly ?? false);
-      return { path, message: `expected ${expected(schema)}, got ${got}` };
+      // Of an address that is too long, the words for its form say nothing about its length.
+      const { 'x-expected': _words, format: _format, ...lengths } = schema;
+      const broken = error.keyword === 'maxLength' ? lengths : schema;
+      return { path, message: `expected ${expected(broken)}, got ${got}` };
     }
   }
 };

@@ -89,6 +89,10 @@ const payments: readonly (readonly [string, string])[] = [
     `return_url: ${https}, got "javascript:alert(1)"`,
   ],
   [
+    `{"amount":1,"return_url":"https://shop.example/${'x'.repeat(2_028)}"}`,
+    'return_url: expected a string of up to 2048 characters, got a string of 2049 characters',
+  ],
+  [
     '{"amount":1,"webhook_url":"ftp://shop.example"}',
     `webhook_url: ${https} (or http:// where private targets are allowed), got "ftp://shop.example"`,
   ],
