@@ -239,6 +239,28 @@ describe('the ledger as a file', () => {
     );
   });
 
+  test('continues behind a cursor of the list with the same filters, and of no other', async () => {
+    const query = '/ledger?type=fee&to=2026-10-03';
+    const { body: first } = await merchant.call('GET', `${query}&limit=2`);
+    const behind = `cursor=${first.next_cursor}`;
+    const { body: second } = await merchant.call('GET', `${query}&limit=3&${behind}`);
+    const { body: csv } = await merchant.call('GET', `${query}&limit=3&${behind}&format=csv`);
+    const idsOf = (text: string) => cellsOf(text).flatMap(([id = '']) => id);
+    assert.deepEqual(
+      idsOf(csv).slice(1),
+      second.items.map(({ id }: { id: string }) => id),
+    );
+    const { body: whole } = await merchant.call('GET', `${query}&format=csv`);
+    const { body: rest } = await merchant.call('GET', `${query}&${behind}&format=csv`);
+    assert.deepEqual(idsOf(rest).slice(1), idsOf(whole).slice(3));
+    for (const other of ['/ledger?to=2026-10-03', '/ledger?type=payment&to=2026-10-03'])
+      assert.equal(
+        (await merchant.call('GET', `${other}&${behind}&format=csv`)).status,
+        400,
+        other,
+      );
+  });
+
   /** 0 where it cannot be known. */
   const memory_MiB = (): number => residentMemory_MiB(service.processes[0]?.child.pid ?? 0) ?? 0;
 

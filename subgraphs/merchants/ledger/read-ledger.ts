@@ -5,9 +5,9 @@
 import type { LedgerFilePart, QueryledgerFileArgs } from '../../../schema/generated/merchants.ts';
 import type { KeyPrincipal } from '../../platform/access/principal.ts';
 import type { SourceKind } from '../../ledger/entities.ts';
-import { cursorOf, pageRange, spanOf } from '../../platform/database/keyset.ts';
-import type { ListTable } from '../../platform/database/list-statements.ts';
-import { openList } from '../../platform/database/lists.ts';
+import { cursorOf, pageRange } from '../../platform/database/keyset.ts';
+import type { ListedTable, ListTable } from '../../platform/database/list-statements.ts';
+import { boundOf, openList, queryOf } from '../../platform/database/lists.ts';
 import { run, type Runner, type Statement } from '../../platform/database/statement.ts';
 import { ledgerTypes } from '../../rules/postings.ts';
 import { isRefusal, type Refusal } from '../../rules/refusal.ts';
@@ -42,15 +42,16 @@ export const findMovements = (
   limit: number,
 ): Promise<LedgerRow[]> => run(runner, ofSources, [merchantId, kinds, sourceIds, limit]);
 
-/**
- * Movements as callers list them, newest first. Over all merchants, only those without a payment.
- */
-export const pageOfLedger = openList<LedgerRow>({
+/** Over all merchants, only movements without a payment. */
+const ledgerList: ListedTable = {
   table: ledgerTable,
   columns: ledgerColumns,
   amount: `(${signedAmount})`,
   ofAll: "posting.type = any (array['refund', 'payout', 'payout_fee', 'settlement', 'adjustment'])",
-});
+};
+
+/** Movements as callers list them, newest first. */
+export const pageOfLedger = openList<LedgerRow>(ledgerList);
 
 // Exports the ledger as a file in parts, with the JSON's fields in order, as RFC 4180. The database
 // formats the text, some thousand rows at a time: over half as fast as COPY, against a tenth with
@@ -96,19 +97,22 @@ interface PartRow {
 }
 
 /**
- * One part for a key: up to `first` rows, at most 5,000. A part that is not full is the last.
- * `bad_request` for a wrong size, cursor or day.
+ * One part for a key: up to `first` rows, at most 5,000. A part that is not full is the last. A
+ * cursor of the list with the same filters continues the file. `bad_request` for a wrong size,
+ * cursor or day.
  */
 export const exportLedger = async (
   runner: Runner,
-  { merchantId, shopId, mode }: Pick<KeyPrincipal, 'merchantId' | 'shopId' | 'mode'>,
-  { first, after, from = null, to = null, type = null }: Partial<QueryledgerFileArgs>,
+  key: KeyPrincipal,
+  { type, ...page }: Partial<QueryledgerFileArgs>,
 ): Promise<LedgerFilePart | Refusal> => {
-  const span = spanOf(from, to);
-  if (isRefusal(span)) return span;
-  const bound = ['ledger_file', merchantId, shopId, mode, from, to, type];
-  const range = pageRange({ first, after }, bound, part_max_rows);
+  const columns = { type: type && [type] };
+  const query = await queryOf(runner, key, ledgerList, { ...page, columns });
+  if (isRefusal(query)) return query;
+  const { span } = query;
+  const range = pageRange(query.page, boundOf(ledgerList, query), part_max_rows);
   if (isRefusal(range)) return range;
+  const { merchantId, shopId, mode } = key;
   const { size, position } = range;
   // A cursor lies within the days, which it is bound to.
   const until = position?.createdAt ?? span.until ?? 'infinity';

@@ -145,6 +145,12 @@ const readRange = async <Row extends Position>(
   return edge ? cutAt(rows, edge, range) : pageOf(rows, range);
 };
 
+/** What a cursor of the list belongs to. */
+export const boundOf = (
+  { table }: ListedTable,
+  { reach, asked }: ListQuery,
+): readonly unknown[] => [`${table.name}.filtered`, reach, asked];
+
 /**
  * Reads a page. Where no index helps, it may be shorter than requested, even empty, although
  * `hasNextPage` says that there may be others. `bad_request` for a wrong size or cursor.
@@ -154,9 +160,7 @@ export const readList = async <Row extends Position>(
   listed: ListedTable,
   query: ListQuery,
 ): Promise<ListedPage<Row> | Refusal> => {
-  const { name } = listed.table;
-  const bound = [`${name}.filtered`, query.reach, query.asked];
-  const range = pageRange(query.page, bound, query.page_max);
+  const range = pageRange(query.page, boundOf(listed, query), query.page_max);
   if (isRefusal(range)) return range;
   const page = await readRange<Row>(runner, listed, query, range);
   return { ...page, total: () => listTotal(runner, listed, query) };
@@ -278,7 +282,8 @@ const rowsOf = (listed: ListedTable, reach: WideReach, request: ListRequest): Ro
   return filters.filter(({ value }) => value !== null && value !== undefined);
 };
 
-const queryOf = async (
+/** A request as its list reads it; `bad_request` for a wrong filter or day. */
+export const queryOf = async (
   runner: Runner,
   principal: Principal,
   listed: ListedTable,
