@@ -90,10 +90,11 @@ const came = (value: unknown, secret: boolean): string => {
       ? JSON.stringify(value)
       : `a string of ${Array.from(value).length} characters`;
   if (typeof value === 'boolean') return String(value);
-  if (secret) return 'a number';
-  // A symbol is a number that is not written as a safe integer (`readBody`).
-  if (typeof value === 'symbol') return number(value.description ?? '');
-  return typeof value === 'number' ? number(String(value)) : typeof value;
+  // A symbol is a number that is not written as a safe integer, or says why no record can hold a
+  // text (`readBody`).
+  const written = typeof value === 'symbol' ? (value.description ?? '') : String(value);
+  if (!/^-?\d/.test(written)) return written;
+  return secret ? 'a number' : number(written);
 };
 
 const range = (min: number | undefined, max: number | undefined): string => {

@@ -152,8 +152,8 @@ const duplicateMistake = (text: string): string | null => {
 
 /**
  * The value, or the mistake in the bytes as a whole. A number that is not written as a safe integer
- * is a symbol that holds its text: no schema accepts a symbol, so validation refuses it at its
- * place.
+ * is a symbol that holds its text, and a text that no record can hold is one that says why: no
+ * schema accepts a symbol, so validation refuses it at its place.
  */
 type ReadBody = { readonly value: unknown } | { readonly mistake: string };
 
@@ -163,17 +163,28 @@ type ReadBody = { readonly value: unknown } | { readonly mistake: string };
  */
 const maybeUnsafe = /__proto__|\\u00(?:00|5[fF])|\\u[dD][89a-fA-F]/;
 
-class UnsafeText extends Error {}
+class UnsafeName extends Error {}
 
-const safe = (text: string): void => {
-  if (text === '__proto__') throw new UnsafeText('the name __proto__ is not allowed');
-  if (text.includes('\0')) throw new UnsafeText('the character U+0000 is not allowed in texts');
-  if (!text.isWellFormed()) throw new UnsafeText('unpaired surrogates are not allowed in texts');
+const unsafeTexts = {
+  nul: Symbol('a text with U+0000'),
+  surrogate: Symbol('a text with an unpaired surrogate'),
+};
+
+/** Why no record can hold a text; null if one can. */
+const unsafeIn = (text: string): symbol | null => {
+  if (text.includes('\0')) return unsafeTexts.nul;
+  return text.isWellFormed() ? null : unsafeTexts.surrogate;
+};
+
+const checkName = (name: string): void => {
+  if (name === '__proto__') throw new UnsafeName('the name __proto__ is not allowed');
+  const unsafe = unsafeIn(name)?.description;
+  if (unsafe !== undefined) throw new UnsafeName(`${unsafe} is not allowed as a name`);
 };
 
 const exactly = (key: string, value: unknown, context?: { source?: string }): unknown => {
-  safe(key);
-  if (typeof value === 'string' && value !== '__proto__') safe(value);
+  checkName(key);
+  if (typeof value === 'string') return unsafeIn(value) ?? value;
   const kept = keepWritten(key, value, context);
   return typeof kept === 'number' && !Number.isSafeInteger(kept)
     ? Symbol(context?.source ?? String(kept))
@@ -196,7 +207,7 @@ export const readBody = (bytes: Buffer): ReadBody => {
     // The parser's own message repeats the text, which may hold a card number.
     return {
       mistake:
-        error instanceof UnsafeText ? `the body: ${error.message}` : 'the body is not valid JSON',
+        error instanceof UnsafeName ? `the body: ${error.message}` : 'the body is not valid JSON',
     };
   }
 };

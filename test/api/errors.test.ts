@@ -144,8 +144,19 @@ const payments: readonly (readonly [string, string])[] = [
     '{"amount":1,"metadata":{"\\u005f_proto__":"x"}}',
     'the body: the name __proto__ is not allowed',
   ],
-  ['{"amount":1,"order_id":"a\\u0000b"}', 'the body: the character U+0000 is not allowed in texts'],
-  ['{"amount":1,"order_id":"\\ud800"}', 'the body: unpaired surrogates are not allowed in texts'],
+  [
+    '{"amount":1,"order_id":"a\\u0000b"}',
+    'order_id: expected a string of 1 to 255 characters, got a text with U+0000',
+  ],
+  [
+    '{"amount":1,"metadata":{"note":"\\ud800"}}',
+    'metadata.note: expected a string of up to 500 characters, got a text with an unpaired surrogate',
+  ],
+  [
+    '{"amount":1,"metadata":{"a\\u0000b":"x"}}',
+    'the body: a text with U+0000 is not allowed as a name',
+  ],
+  ['"\\u0000"', 'the body: expected an object, got a text with U+0000'],
 ];
 
 describe('a payment’s body that is wrong is 400 bad_request, and the message says where and why', () => {

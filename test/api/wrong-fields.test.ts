@@ -43,6 +43,11 @@ describe('a 400 names every field with a mistake at once', () => {
       ['/payouts', '{"amount":0,"phone":"1","bank_id":"x"}', ['amount', 'bank_id', 'phone']],
       ['/payouts', '{"method":"cash","amount":0}', ['amount', 'method']],
       [
+        '/payouts',
+        '{"amount":1,"method":"payouts_card","card_pan":"\\u0000","full_name":"\\ud800","order_id":"\\u0000"}',
+        ['card_pan', 'full_name', 'order_id'],
+      ],
+      [
         '/payouts/batch',
         '{"method":"payouts_sbp","items":[{"amount":"x"},{"sum":1}]}',
         ['items[0].amount', 'items[1].sum'],
