@@ -66,7 +66,7 @@ const numberMistakeIn = (value: unknown): string | null => {
     level = level.flatMap(([path, one]) =>
       typeof one === 'object' && one !== null
         ? Object.entries(one).map(([name, inside]): readonly [string, unknown] => [
-            under(path, Array.isArray(one) ? `[${name}]` : name),
+            under(path, Array.isArray(one) ? `[${name}]` : nameOf(name)),
             inside,
           ])
         : [],
