@@ -5,6 +5,7 @@
 import { Ajv2020, type ErrorObject, type ValidateFunction } from 'ajv/dist/2020.js';
 import { nameOf } from '../gateway/graphql/raw-body.ts';
 import { isCurrency } from '../schema/currencies.ts';
+import { isUuid } from '../subgraphs/rules/ids.ts';
 import { fieldMistakes_max, type FieldMistake, repeatable } from '../subgraphs/rules/refusal.ts';
 import type { Schema } from './read-contract.ts';
 
@@ -41,7 +42,7 @@ const ajv = new Ajv2020({
     int32: true,
     int64: true,
     double: true,
-    uuid: true,
+    uuid: isUuid,
     'date-time': isInstant,
     date: isDay,
     uri: (text: string) => URL.canParse(text) && !/\s/.test(text),
@@ -103,6 +104,7 @@ const range = (min: number | undefined, max: number | undefined): string => {
 };
 
 const formats: Readonly<Record<string, string>> = {
+  uuid: 'a UUID',
   uri: 'an address',
   email: 'an e-mail address',
   date: 'a calendar day, YYYY-MM-DD',

@@ -66,6 +66,8 @@ describe('a 400 names every field with a mistake at once', () => {
       ],
       ['/payments?from=2026-02-02&to=2026-02-01&limit=0', null, ['from', 'limit']],
       ['/payments?cursor=damaged', null, ['cursor']],
+      ['/refunds?payment_id=1&limit=0', null, ['limit', 'payment_id']],
+      ['/event-log?subject_id=1&event=paid', null, ['event[0]', 'subject_id']],
     ];
   for (const [path, body, fields] of rows) {
     test(`${path} ${body ?? ''}`, async () => {
