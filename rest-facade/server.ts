@@ -277,19 +277,22 @@ const openRun = (
 const isRefused = (result: unknown): result is RefusedFieldsFragment =>
   (result as { __typename?: unknown } | null)?.__typename === 'Refused';
 
-/** The refusal of a mutation, with the paths that its wrong fields have in the body. */
-const inBody = (
-  { code, message, fields, firstRequest }: RefusedFieldsFragment,
-  argument: string | undefined,
-): Refusal => ({
-  code,
-  message,
-  fields: fields.map((field) => ({
-    ...field,
-    path: argument === undefined ? field.path : field.path.replace(`${argument}.`, ''),
-  })),
-  firstRequest,
-});
+/**
+ * The refusal of a mutation, with the paths that its wrong fields have in the body: the message
+ * begins with one, too.
+ */
+const inBody = (refused: RefusedFieldsFragment, argument: string | undefined): Refusal => {
+  const outside = argument === undefined ? '' : `${argument}.`;
+  const inside = (path: string): string =>
+    path.startsWith(outside) ? path.slice(outside.length) : path;
+  const { code, message, fields, firstRequest } = refused;
+  return {
+    code,
+    message: inside(message),
+    fields: fields.map((field) => ({ ...field, path: inside(field.path) })),
+    firstRequest,
+  };
+};
 
 /**
  * What a merchant learns of a GraphQL error: a refusal that a query meant, else nothing about us.

@@ -61,7 +61,13 @@ describe('receipts', { concurrency: true }, () => {
       assert.equal((await merchant.call('POST', `/payments/${id}/refund`, part)).status, 201);
       const wrong = await close(id, receiptOf(1_000));
       assert.deepEqual([wrong.status, wrong.code], [400, 'bad_request']);
-      assert.match(wrong.body.error.message, /sum to 1000, but the amount is 700/);
+      const message = 'the items sum to 1000, but the amount is 700';
+      const fields = [{ path: 'items', message }];
+      assert.deepEqual(wrong.body.error, {
+        code: 'bad_request',
+        message: `items: ${message}`,
+        fields,
+      });
       assert.equal((await close(id, { items: [itemOf(700)] })).status, 400);
       const key = { 'idempotency-key': randomUUID() };
       const made = await close(id, receiptOf(700), key);
