@@ -293,21 +293,30 @@ const tagOf = (variants: readonly Schema[]): string => {
   return tag;
 };
 
+/** What several rules of a field have in common; nothing where one of them is missing. */
+const sharedRule = (rules: readonly (Schema | undefined)[]): Schema => {
+  const shared = Object.entries(rules[0] ?? {}).filter(([keyword, value]) =>
+    rules.every(
+      (rule) => JSON.stringify(rule?.[keyword as keyof Schema]) === JSON.stringify(value),
+    ),
+  );
+  return Object.fromEntries(shared);
+};
+
 /** What holds whichever variant is meant: the rules of the fields that all of them have. */
 const commonOf = (variants: readonly Schema[]): Schema => {
   const [first, ...others] = variants;
+  const tag = tagOf(variants);
   const names = new Set(variants.flatMap(({ properties = {} }) => Object.keys(properties)));
-  const rule = (name: string): Schema => {
-    const rules = variants.map(({ properties }) => JSON.stringify(properties?.[name]));
-    return new Set(rules).size === 1 ? (first?.properties?.[name] ?? {}) : {};
-  };
+  // The tag has a check of its own.
+  const rule = (name: string): Schema =>
+    name === tag ? {} : sharedRule(variants.map(({ properties }) => properties?.[name]));
   return {
     type: 'object',
     additionalProperties: false,
     properties: Object.fromEntries(Array.from(names, (name) => [name, rule(name)])),
     required: (first?.required ?? []).filter(
-      (name) =>
-        name !== tagOf(variants) && others.every(({ required }) => required?.includes(name)),
+      (name) => name !== tag && others.every(({ required }) => required?.includes(name)),
     ),
   };
 };

@@ -80,6 +80,14 @@ describe('a 400 names every field with a mistake at once', () => {
     });
   }
 
+  test('and what was expected, even where the kind of payout is not known', async () => {
+    const { error } = await send('/payouts/batch', '{}');
+    assert.deepEqual(error.fields.at(-1), {
+      path: 'items',
+      message: 'required, expected an array of 1 to 1000 items, got nothing',
+    });
+  });
+
   test('at most 20 of them', async () => {
     const names = Array.from({ length: 30 }, (_, place) => `"field_${place}":1`);
     const { error } = await send('/payments', `{"amount":1,${names.join(',')}}`);
