@@ -338,7 +338,7 @@ const compileVariants = (variants: readonly Schema[]): BodyRules => {
     properties: { [tag]: { type: 'string', enum: [...byTag.keys()] } },
     required: fallback === undefined ? [tag] : [],
   });
-  const common = compileSchema(commonOf(variants), '');
+  const common = compileOne(commonOf(variants));
   const variantOf = (body: unknown): BodyRules =>
     (isObject(body) ? byTag.get(body[tag] ?? fallback) : undefined) ?? asAny;
   return {
@@ -347,7 +347,7 @@ const compileVariants = (variants: readonly Schema[]): BodyRules => {
       const mistakes = asAny.check(body);
       return mistakes.length === 0
         ? variantOf(body).check(body)
-        : [...mistakes, ...(isObject(body) ? common(body) : [])];
+        : [...mistakes, ...(isObject(body) ? common.check(common.meant(body)) : [])];
     },
     shape: (body) => variantOf(body).shape(body),
   };

@@ -42,6 +42,7 @@ describe('a 400 names every field with a mistake at once', () => {
       ],
       ['/payouts', '{"amount":0,"phone":"1","bank_id":"x"}', ['amount', 'bank_id', 'phone']],
       ['/payouts', '{"method":"cash","amount":0}', ['amount', 'method']],
+      ['/payouts', '{"method":"cash","amount":1,"order_id":null}', ['method']],
       [
         '/payouts',
         '{"amount":1,"method":"payouts_card","card_pan":"\\u0000","full_name":"\\ud800","order_id":"\\u0000"}',
