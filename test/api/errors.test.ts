@@ -120,10 +120,6 @@ const payments: readonly (readonly [string, string])[] = [
   ],
   ['{"amount":1,"metadata":{"":"x"}}', 'metadata: expected names of 1 to 128 characters'],
   [
-    `{"amount":1,"metadata":{"a":"${'x'.repeat(501)}"}}`,
-    'metadata.a: expected a string of up to 500 characters, got a string of 501 characters',
-  ],
-  [
     `{"amount":1,"metadata":{"a":"${'🎉'.repeat(501)}"}}`,
     'metadata.a: expected a string of up to 500 characters, got a string of 501 characters',
   ],
@@ -152,11 +148,7 @@ const payments: readonly (readonly [string, string])[] = [
     '{"amount":1,"metadata":{"note":"\\ud800"}}',
     'metadata.note: expected a string of up to 500 characters, got a text with an unpaired surrogate',
   ],
-  [
-    '{"amount":1,"metadata":{"a\\u0000b":"x"}}',
-    'the body: a text with U+0000 is not allowed as a name',
-  ],
-  ['"\\u0000"', 'the body: expected an object, got a text with U+0000'],
+  ['{"metadata":{"\\u0000":"x"}}', 'the body: a text with U+0000 is not allowed as a name'],
 ];
 
 describe('a payment’s body that is wrong is 400 bad_request, and the message says where and why', () => {
