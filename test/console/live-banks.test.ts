@@ -50,13 +50,15 @@ describe('live mode', { skip: noChromium }, () => {
     await go(page, `${service.rest}/console/payments/${merchant.id}/${payment.id}?mode=live`);
     const ask = page.getByRole('button', { name: 'Ask the bank' });
     await ask.waitFor();
-    await confirmed(harness, payment.id, 'pay');
     await ask.press('Enter');
     const dialog = page.getByRole('dialog', { name: 'Ask the bank' });
     await dialog.getByText('Money moves only by its answer.').waitFor();
     await dialog.getByRole('button', { name: 'Ask the bank' }).press('Enter');
-    await dialog.getByText('The bank is being asked.').waitFor();
+    const outcome = dialog.locator('.done, .bad, .note');
+    await outcome.waitFor();
+    assert.equal(await outcome.textContent(), 'The bank is being asked.');
     await page.keyboard.press('Escape');
+    await confirmed(harness, payment.id, 'pay');
     const lines = page.locator('.timeline li');
     await lines.getByText('Paid: the bank confirmed').waitFor();
     await lines.getByText('yookassa: asked for the state, approved').first().waitFor();

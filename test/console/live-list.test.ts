@@ -145,6 +145,7 @@ const callers = 50;
 /** The page gathers events for 150 ms; beside that flashes end, and the total is asked for. */
 const draws_max_per_s = 12;
 const rows_max = 100;
+const page_rows = 50;
 
 describe('a hundred payments a second', { skip: noChromium }, () => {
   test('are listed as the graph lists them, and drawn a few times a second', async (t) => {
@@ -160,6 +161,12 @@ describe('a hundred payments a second', { skip: noChromium }, () => {
     await page.getByRole('row', { name: /order-first/ }).waitFor();
     await page.locator('.live-dot[data-open=true]').waitFor();
     await page.evaluate(watch);
+    // On a busy machine it may lose its connection, or stand for a minute: it queries its page anew.
+    let queries = 0;
+    page.on('request', (request) => {
+      const sent = request.url().endsWith('/graphql') ? request.postDataJSON() : null;
+      if (sent?.operationName === 'Payments') queries += 1;
+    });
     const cpu = await openCpu(page);
     const before = await cpu();
     const began_ms = performance.now();
@@ -180,7 +187,13 @@ describe('a hundred payments a second', { skip: noChromium }, () => {
       { m: merchant.id },
     );
     const listed = payments.nodes.map(({ orderId }: { orderId: string }) => orderId);
-    await comesTo(listed, () => ordersOn(page));
+    await comesTo([], async () => {
+      const shown = await ordersOn(page);
+      const least = queries === 0 ? rows_max : page_rows;
+      return shown.length < least
+        ? [`${shown.length} rows`]
+        : shown.filter((order, place) => order !== listed[place]);
+    });
     await page.getByText(`${(payments_count + 1).toLocaleString('en-GB')} in all`).waitFor();
     const seen: any = await page.evaluate('window.seen');
     const used = await cpu();

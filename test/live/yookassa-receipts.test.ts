@@ -10,6 +10,7 @@ import { minorUnits } from '../../subgraphs/rules/money.ts';
 import type { ReceiptTerms } from '../../subgraphs/rules/receipt.ts';
 import type { FaultKind } from '../acquirer/faults.ts';
 import { shopAccount, startAcquirer, type Acquirer } from '../acquirer/start-acquirer.ts';
+import { patience_ms } from '../support/eventually.ts';
 import { startMigratedDatabase, type MigratedDatabase } from '../support/migrated.ts';
 import {
   ended,
@@ -26,6 +27,8 @@ describe('receipts at YooKassa', () => {
   let acquirer: Acquirer;
   let record: MigratedDatabase;
   let bank: OpenedBank;
+  /** For answers that never come. */
+  let hasty: OpenedBank;
   before(async () => {
     [acquirer, record] = await Promise.all([startAcquirer(), startMigratedDatabase()]);
     const { pool } = record.database;
@@ -33,10 +36,13 @@ describe('receipts at YooKassa', () => {
       payments: shopAccount,
       payouts: null,
     });
-    bank = openYooKassa({ url: acquirer.api, payouts: null, attempt_ms: 500 }, accounts, pool);
+    const withAttempts = (attempt_ms: number): OpenedBank =>
+      openYooKassa({ url: acquirer.api, payouts: null, attempt_ms }, accounts, pool);
+    bank = withAttempts(patience_ms);
+    hasty = withAttempts(500);
   });
   after(async () => {
-    await bank.close();
+    await Promise.all([bank.close(), hasty.close()]);
     await Promise.all([acquirer.stop(), record.close()]);
   });
 
@@ -129,7 +135,7 @@ describe('receipts at YooKassa', () => {
       });
       const lost = { fault, method: 'POST', path: '/receipts' } as const;
       await acquirer.faults({ next: [lost, lost, lost] });
-      const answers = await Promise.all([receiptBank(bank)(order), receiptBank(bank)(order)]);
+      const answers = await Promise.all([receiptBank(hasty)(order), receiptBank(hasty)(order)]);
       assert.ok(
         answers.every(({ kind }) => kind !== 'failed'),
         JSON.stringify(answers),
