@@ -98,6 +98,21 @@ describe('documents', () => {
       assert.doesNotMatch(JSON.stringify(result), /4111111111111111/);
     }
   });
+  test('a variable with a wrong or a missing field says which, and repeats no value', async () => {
+    const cases = [
+      [{ kind: 'x' }, 'Field "kind" is not defined by type LedgerFilter.'],
+      [
+        { kind: '; Field "a" is not defined by type "B". Did you mean "4111"?' },
+        'Field "kind" is not defined by type LedgerFilter.',
+      ],
+      [5, 'Expected type LedgerFilter to be an object.'],
+    ] as const;
+    for (const [filter, reason] of cases) {
+      const text = `query ($filter: LedgerFilter) { ledger(first: 1, filter: $filter) { ${page} } }`;
+      const { message } = firstError(await ask(text, key, { filter }));
+      assert.equal(message, `Variable "$filter" has an invalid value: ${reason}`);
+    }
+  });
   test('a variable that is undefined is absent, so that its default applies', async () => {
     state.seen = [];
     await ask(

@@ -59,6 +59,9 @@ const presentError = (error: GraphQLError, call: Call, log: Logger): GraphQLErro
 };
 
 const variableName = /^Variable "\$(\w+)"/;
+/** Reasons that quote the schema, and of the caller at most the name of a field. */
+const reasonAtEnd =
+  /; (Field "[A-Za-z_]\w*" (?:of required type "?[\w![\]]+"? was not provided|is not defined by type "?\w+"?)\.(?: Did you mean "\w+"(?:,? (?:or )?"\w+")*\?)?|Expected (?:non-nullable )?type "?[\w![\]]+"? (?:not to be null|to be an object)\.)$/;
 
 /**
  * An error in a variable, without its value: the executors repeat that, and it may be a card
@@ -68,8 +71,9 @@ export const presentInputError = (error: GraphQLError): GraphQLError => {
   const name = variableName.exec(error.message)?.[1];
   if (name === undefined) return error;
   const place = new RegExp(` at "(${name}[\\w.[\\]]*)"`).exec(error.message)?.[1];
+  const [, reason] = reasonAtEnd.exec(error.message) ?? [];
   const message = error.message.includes('got invalid value')
-    ? `Variable "$${name}" has an invalid value${place === undefined ? '' : ` at "${place}"`}.`
+    ? `Variable "$${name}" has an invalid value${place === undefined ? '' : ` at "${place}"`}${reason === undefined ? '.' : `: ${reason}`}`
     : error.message;
   return new GraphQLError(message, { extensions: { code: 'BAD_USER_INPUT' } });
 };
