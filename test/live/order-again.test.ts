@@ -28,6 +28,7 @@ import {
   type Acquirer,
 } from '../acquirer/start-acquirer.ts';
 import { granted } from '../support/granted.ts';
+import { patience_ms } from '../support/eventually.ts';
 import { startMigratedDatabase, type MigratedDatabase } from '../support/migrated.ts';
 import { cardOf } from './harness.ts';
 
@@ -74,7 +75,7 @@ describe('an order that was lost', () => {
       payouts: null,
     });
     const yookassa = openYooKassa(
-      { url: acquirer.api, payouts: null, attempt_ms: 4_000 },
+      { url: acquirer.api, payouts: null, attempt_ms: patience_ms },
       accounts,
       pool,
     );
@@ -82,7 +83,7 @@ describe('an order that was lost', () => {
       url: acquirer.tbankApi,
       terminal: tbankTerminal.id,
       password: tbankTerminal.password,
-      attempt_ms: 4_000,
+      attempt_ms: patience_ms,
       hold_d: 7,
       register: null,
     };

@@ -28,6 +28,7 @@ import {
   tbankTerminal,
   type Acquirer,
 } from '../acquirer/start-acquirer.ts';
+import { patience_ms } from '../support/eventually.ts';
 import { startMigratedDatabase, type MigratedDatabase } from '../support/migrated.ts';
 
 const hour = 60;
@@ -47,7 +48,7 @@ describe('the sessions of two acquirers', () => {
       url: acquirer.tbankApi,
       terminal: tbankTerminal.id,
       password: tbankTerminal.password,
-      attempt_ms: 4_000,
+      attempt_ms: patience_ms,
       hold_d: 7,
       register: null,
     };
@@ -56,7 +57,7 @@ describe('the sessions of two acquirers', () => {
       payouts: null,
     });
     const yookassa = openYooKassa(
-      { url: acquirer.api, payouts: null, attempt_ms: 9_000 },
+      { url: acquirer.api, payouts: null, attempt_ms: patience_ms },
       accounts,
       pool,
     );

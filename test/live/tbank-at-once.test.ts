@@ -10,7 +10,7 @@ import { openTBank } from '../../subgraphs/acquirers/tbank/open-tbank.ts';
 import { minorUnits } from '../../subgraphs/rules/money.ts';
 import { startAcquirer, tbankTerminal, type Acquirer } from '../acquirer/start-acquirer.ts';
 import { startMigratedDatabase, type MigratedDatabase } from '../support/migrated.ts';
-import { eventually } from '../support/eventually.ts';
+import { eventually, patience_ms } from '../support/eventually.ts';
 
 describe('the connector to T-Bank, ordered about by many at once', () => {
   let harness: {
@@ -24,7 +24,7 @@ describe('the connector to T-Bank, ordered about by many at once', () => {
       url: acquirer.tbankApi,
       terminal: tbankTerminal.id,
       password: tbankTerminal.password,
-      attempt_ms: 4_000,
+      attempt_ms: patience_ms,
       hold_d: 7,
       register: null,
     };
