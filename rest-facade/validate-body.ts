@@ -5,6 +5,7 @@
 import { Ajv2020, type ErrorObject, type ValidateFunction } from 'ajv/dist/2020.js';
 import { nameOf } from '../gateway/graphql/raw-body.ts';
 import { isCurrency } from '../schema/currencies.ts';
+import { readInstant } from '../schema/scalars.ts';
 import { isUuid } from '../subgraphs/rules/ids.ts';
 import { fieldMistakes_max, type FieldMistake, repeatable } from '../subgraphs/rules/refusal.ts';
 import type { Schema } from './read-contract.ts';
@@ -25,13 +26,7 @@ const isDay = (text: string): boolean => {
 };
 
 /** A moment as the graph takes it, in a year of four digits. */
-const isInstant = (text: string): boolean => {
-  try {
-    return /^\d{4}-/.test(text) && Boolean(Temporal.Instant.from(text));
-  } catch {
-    return false;
-  }
-};
+const isInstant = (text: string): boolean => /^\d{4}-/.test(text) && readInstant(text) !== null;
 
 /** Finds every mistake of a value, the first one first. */
 const ajv = new Ajv2020({

@@ -74,13 +74,28 @@ const signedMinorUnits = integerScalar(
   fromSum,
 );
 
+const firstMoment_ms = Date.parse('0001-01-01T00:00:00Z');
+const lastMoment_ms = Date.parse('9999-12-31T23:59:59.999Z');
+
+/**
+ * The moment that a text states; null when it states none within the years 1 to 9999 in UTC, which
+ * are all that PostgreSQL reads in the form in which moments are written here.
+ */
+export const readInstant = (text: string): Temporal.Instant | null => {
+  try {
+    const instant = Temporal.Instant.from(text);
+    const { epochMilliseconds: at_ms } = instant;
+    return at_ms >= firstMoment_ms && at_ms <= lastMoment_ms ? instant : null;
+  } catch {
+    return null;
+  }
+};
+
 const parseInstant = (value: unknown): Temporal.Instant => {
   if (typeof value !== 'string') throw bad(`expected an RFC 3339 date-time, got ${typeof value}`);
-  try {
-    return Temporal.Instant.from(value);
-  } catch {
-    throw bad(`expected an RFC 3339 date-time, got ${value}`);
-  }
+  const instant = readInstant(value);
+  if (instant === null) throw bad(`expected an RFC 3339 date-time, got ${value}`);
+  return instant;
 };
 
 const dateTime = new GraphQLScalarType<Temporal.Instant, string>({

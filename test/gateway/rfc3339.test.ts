@@ -1,7 +1,7 @@
 import { test } from 'node:test';
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
-import { rfc3339 } from '../../schema/scalars.ts';
+import { rfc3339, scalars } from '../../schema/scalars.ts';
 
 test('a moment is written as Temporal writes it, to the millisecond, whatever day was written before', () => {
   const day = fc.constantFrom(
@@ -21,4 +21,23 @@ test('a moment is written as Temporal writes it, to the millisecond, whatever da
     }),
     { numRuns: 500, seed: 20_260_506 },
   );
+});
+
+test('a moment is read when PostgreSQL reads it too, and is otherwise the caller’s mistake', () => {
+  const read = (text: string): string => rfc3339(scalars.DateTime.parseValue(text));
+  for (const text of ['0001-01-01T00:00:00.000Z', '9999-12-31T23:59:59.999Z'])
+    assert.equal(read(text), text);
+  for (const text of [
+    'x',
+    '0000-12-31T23:59:59Z',
+    '-000001-01-01T00:00:00Z',
+    '+010000-01-01T00:00:00Z',
+    '0001-01-01T00:00:00+12:00',
+    '9999-12-31T23:59:59-12:00',
+  ]) {
+    assert.throws(() => read(text), {
+      message: `expected an RFC 3339 date-time, got ${text}`,
+      extensions: { code: 'BAD_USER_INPUT' },
+    });
+  }
 });
