@@ -61,7 +61,8 @@ const forbidPurpose = async (
 };
 
 const shopNamed = (shopId: string | null | undefined): string | null => {
-  if (shopId && !isUuid(shopId)) throw refusal('not_found', 'there is no such shop');
+  if (typeof shopId === 'string' && !isUuid(shopId))
+    throw refusal('not_found', 'there is no such shop');
   return shopId ?? null;
 };
 

@@ -257,7 +257,7 @@ const whoseTotals = (
   { merchantId: named, shopId }: Pick<QuerytotalsArgs, 'merchantId' | 'shopId'>,
 ): Whose => {
   const noShop = refusal('not_found', 'there is no such shop');
-  if (shopId && !isUuid(shopId)) throw noShop;
+  if (typeof shopId === 'string' && !isUuid(shopId)) throw noShop;
   if (principal.kind === 'key') {
     if (shopId && shopId !== principal.shopId) throw noShop;
     return { merchantId: principal.merchantId, shopIds: [principal.shopId] };
