@@ -7,7 +7,6 @@ import {
   getNamedType,
   getNullableType,
   getOperationAST,
-  getVariableValues,
   isCompositeType,
   isListType,
   isIntrospectionType,
@@ -24,6 +23,7 @@ import type {
 import { getComplexity, type ComplexityEstimator } from 'graphql-query-complexity';
 import { exceeded } from './document-limits.ts';
 import { fieldsIn, fragmentsOf, hasField } from './fragments.ts';
+import { readVariables } from './read-variables.ts';
 
 /**
  * A page of 200 payments, each with its shop, merchant, refunds, and deliveries with their
@@ -126,8 +126,7 @@ const estimateOf = (
   operation: OperationDefinitionNode,
   { document, variables }: OperationToRun,
 ) => {
-  if (getVariableValues(schema, operation.variableDefinitions ?? [], variables).errors)
-    return { objects: 0, introspection: 0 };
+  if (readVariables(schema, operation, variables).errors) return { objects: 0, introspection: 0 };
   const sum = (estimator: ComplexityEstimator): number =>
     getComplexity({
       schema,

@@ -9,7 +9,6 @@ import type { GatewayGraphQLRequestContext } from '@apollo/server-gateway-interf
 import {
   execute,
   getOperationAST,
-  getVariableValues,
   print,
   type DocumentNode,
   type ExecutionResult,
@@ -38,6 +37,7 @@ import { rateOwner } from '../callers/limits.ts';
 import { CannotCompile } from '../compile/answer-shape.ts';
 import { errorOf } from './errors.ts';
 import { fieldsIn, fragmentsOf } from './fragments.ts';
+import { readVariables } from './read-variables.ts';
 import type { DocumentPlanner } from './plan-documents.ts';
 
 /*
@@ -203,11 +203,7 @@ export const runDocuments = (deps: DocumentDeps): GatewayExecutor => {
   };
   return async (context) => {
     const { document, operation, request } = context;
-    const { coerced, errors } = getVariableValues(
-      apiSchema(),
-      operation.variableDefinitions ?? [],
-      request.variables ?? {},
-    );
+    const { coerced, errors } = readVariables(apiSchema(), operation, request.variables ?? {});
     if (errors) return { errors: errors.map(presentInputError) };
     const { name, conditions } = nameOf(document);
     const key = JSON.stringify([

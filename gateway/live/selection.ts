@@ -6,7 +6,6 @@ import {
   getArgumentValues,
   getNamedType,
   getOperationAST,
-  getVariableValues,
   GraphQLError,
   Kind,
   OperationTypeNode,
@@ -22,6 +21,7 @@ import {
   type SelectionSetNode,
 } from 'graphql';
 import { fragmentBehind, fragmentsOf, hasField, type Fragments } from '../graphql/fragments.ts';
+import { readVariables } from '../graphql/read-variables.ts';
 import type { GraphRequest } from '../graphql/run-documents.ts';
 import { codedError } from '../graphql/errors.ts';
 
@@ -63,11 +63,7 @@ export const readSelection = (
   const [node] = fields ?? [];
   if (!fields || !node)
     return [badInput('The root field of a subscription takes no @skip and no @include.')];
-  const variables = getVariableValues(
-    schema,
-    operation.variableDefinitions ?? [],
-    request.variables,
-  );
+  const variables = readVariables(schema, operation, request.variables);
   if (variables.errors) return variables.errors.map((error) => badInput(error.message));
   const values = argumentsOf(root, node, variables.coerced);
   if (values instanceof GraphQLError) return [values];
