@@ -17,6 +17,7 @@ import { inTransaction } from '../platform/database/statement.ts';
 import type { SubgraphDeps } from '../platform/graph/build-subgraph.ts';
 import { mayReadOfShop, ownOnly } from '../platform/graph/entities.ts';
 import { pageAddress } from '../platform/access/keys.ts';
+import { failureTexts } from '../rules/failure-code.ts';
 import { isUuid } from '../rules/ids.ts';
 import { isRefusal, refuse } from '../rules/refusal.ts';
 import { askBank } from './bank-answers/ask-bank.ts';
@@ -311,7 +312,7 @@ const mutations = (deps: ReadingDeps): MutationResolvers => ({
       bank: payment.mode === 'live' ? payment.bankName : null,
       bankRef: payment.mode === 'live' ? payment.bankRef : null,
       failureCode: payment.failureCode,
-      failureMessage: null,
+      failureMessage: payment.failureCode && failureTexts[payment.failureCode],
     };
   },
 });

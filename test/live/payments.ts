@@ -14,6 +14,7 @@ import {
   pageState,
   untilStatus,
 } from './harness.ts';
+import { failureTexts } from '../../subgraphs/rules/failure-code.ts';
 import { eventually } from '../support/eventually.ts';
 
 interface LedgerEntry {
@@ -205,8 +206,8 @@ export const paymentFacts: Facts = {
     async () => {
       const { payment, answer } = await order(harness().merchant, 70_000_001, 'tpay');
       assert.deepEqual(
-        [payment.status, answer.failure_code, answer.bank_ref],
-        ['failed', 'limit_exceeded', null],
+        [payment.status, answer.failure_code, answer.failure_message, answer.bank_ref],
+        ['failed', 'limit_exceeded', failureTexts.limit_exceeded, null],
       );
       assert.equal(
         (await harness().merchant.call('GET', `/payments/${payment.id}`)).body.metadata
