@@ -78,6 +78,7 @@ test('a day that does not exist or has no end in four-digit years is refused', (
   const refusesDay = (text: string): boolean =>
     isRefusal(spanOf(text, null)) && isRefusal(spanOf(null, text));
   for (const text of [
+    '',
     '2026-02-30',
     '2026-2-3',
     '0000-01-01',

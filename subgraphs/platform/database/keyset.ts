@@ -216,11 +216,11 @@ export const spanOf = (
   from: string | null | undefined,
   to: string | null | undefined,
 ): Span | Refusal => {
-  const first = from ? day(from) : null;
-  const last = to ? day(to) : null;
-  if (from && !first)
+  const first = typeof from === 'string' ? day(from) : null;
+  const last = typeof to === 'string' ? day(to) : null;
+  if (typeof from === 'string' && !first)
     return refuse('bad_request', `from: expected a day as YYYY-MM-DD, got ${asCame(from)}`);
-  if (to && !last)
+  if (typeof to === 'string' && !last)
     return refuse('bad_request', `to: expected a day as YYYY-MM-DD, got ${asCame(to)}`);
   if (first && last && Temporal.PlainDate.compare(first, last) > 0)
     return refuse(
