@@ -67,6 +67,17 @@ test('an alert is raised once however often and at however many places at once i
   assert.equal(await raiseAlert(pool, alert), false, 'a fact stays resolved');
 });
 
+test('an empty note is refused by its name, of an alert as of a difference', async () => {
+  for (const mutation of ['alertResolve', 'reconciliationDifferenceResolve']) {
+    const id = randomUUID();
+    const asked = `mutation { asked: ${mutation}(id: "${id}", note: " ") { ... on Refused { code fields { path } } } }`;
+    assert.deepEqual((await cabinet.ask(asked)).asked, {
+      code: 'bad_request',
+      fields: [{ path: 'note' }],
+    });
+  }
+});
+
 test('an alert is given to people of the platform alone, and lists are narrowed by mode, severity and assignee', async () => {
   const { pool } = cabinet.harness;
   const mine = anAlert({ kind: 'books_differ', mode: 'live' });

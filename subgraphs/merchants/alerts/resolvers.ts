@@ -110,7 +110,7 @@ const resolveAlert = async (
   acting: Acting,
   { note, ...key }: MutationalertResolveArgs,
 ): Promise<Alert | Refusal> => {
-  const mistake = reasonMistake(note);
+  const mistake = reasonMistake(note, 'note');
   if (mistake) return mistake;
   const resolvedBy = actorOf(acting.principal).actor;
   const changes = { resolvedAt: acting.now(), resolvedBy, note };

@@ -99,8 +99,11 @@ export const beginning = (
     : from;
 };
 
-/** What is wrong with a reason; null when nothing is. */
-export const reasonMistake = (reason: string): Refusal | null => {
-  const mistake = textMistake('reason', reason.trim() && reason, 1, policyReason_max_chars);
+/** What is wrong with a reason, or with the note of that argument; null when nothing is. */
+export const reasonMistake = (
+  reason: string,
+  argument: 'reason' | 'note' = 'reason',
+): Refusal | null => {
+  const mistake = textMistake(argument, reason.trim() && reason, 1, policyReason_max_chars);
   return mistake === null ? null : refuse('bad_request', mistake);
 };

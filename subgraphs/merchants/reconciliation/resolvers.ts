@@ -54,7 +54,7 @@ export const resolveDifference = async (
   acting: Acting,
   { merchantId = null, id, note }: MutationreconciliationDifferenceResolveArgs,
 ): Promise<ReconciliationDifference | Refusal> => {
-  const mistake = reasonMistake(note);
+  const mistake = reasonMistake(note, 'note');
   if (mistake) return mistake;
   const action: AuditedAction = { action: 'reconciliation_difference.resolve', merchantId, id };
   const key = { merchantId: merchantId ?? platformMerchantId, id };
