@@ -86,6 +86,23 @@ test('psp without room for its output says so and fails', async () => {
   }
 });
 
+test('psp without an answer ends with 3, whatever it asks', async () => {
+  const nowhere = 'http://127.0.0.1:1';
+  const lost = { code: 3, out: '', err: `psp: nothing answers at ${nowhere}\n` };
+  const psp = pspOf({ PSP_URL: nowhere, PSP_OPERATOR_TOKEN: 'x' });
+  for (const page of ['pay/x', 'pay/l/x'])
+    assert.deepEqual(await psp.run(['pay', `${nowhere}/${page}`]), lost, page);
+  // The log answers, and the graph does not.
+  const event = { id: 'evt_1', event: 'payment.failed', data: { id: 'p', merchant_id: 'm' } };
+  const service = await openStub((request, response) => {
+    if (request.url === '/graphql') request.socket.destroy();
+    else response.end(JSON.stringify(event));
+  });
+  const half = pspOf({ PSP_URL: service.url, PSP_OPERATOR_TOKEN: 'x' });
+  const err = `psp: nothing answers at ${service.url}\n`;
+  assert.deepEqual(await half.run(['events', 'resend', 'evt_1']), { ...lost, err });
+});
+
 describe('psp that is called wrongly', async () => {
   const service = await openStub((_, response) => void response.writeHead(500).end());
   const psp = pspOf({ PSP_URL: service.url });

@@ -5,7 +5,7 @@ import { spawn } from 'node:child_process';
 import { ApiError } from '../errors.ts';
 import { present, readChoice } from './command-line.ts';
 import { type Command, type Context, row, shown } from './command.ts';
-import { Failure } from './failure.ts';
+import { Failure, fetchOnce } from './failure.ts';
 import { followLog, readNewestId, printEvent } from './follow-log.ts';
 import {
   eventsOption,
@@ -242,7 +242,10 @@ const open: Command = {
     const { given, output, url, stopped } = context;
     const address = await addressOf(context, given.args[0] ?? '');
     if (address.startsWith(`${url}/console/`)) {
-      const { status } = await fetch(`${url}/console/`, { redirect: 'manual', signal: stopped });
+      const { status } = await fetchOnce(`${url}/console/`, {
+        redirect: 'manual',
+        signal: stopped,
+      });
       if (status === 404)
         throw new Failure('refused', 'this installation has no console; see psp payments get');
     }

@@ -33,6 +33,13 @@ const repetitionOf = (key: string | null, takesKey: boolean): string => {
   return `; the call that was under way may have been carried out: ${option}`;
 };
 
+/** What answers at an address that is not asked by a key; without an answer, a Failure says where. */
+export const fetchOnce = (url: string, init: RequestInit): Promise<Response> =>
+  fetch(url, init).catch((error: unknown) => {
+    if (init.signal?.aborted) throw error;
+    throw new Failure('connection', `nothing answers at ${new URL(url).origin}`);
+  });
+
 // How a command is stopped: its calls end at once, and what was under way is named.
 
 /** Ctrl-C, or SIGTERM. */

@@ -3,7 +3,7 @@
  * set: days pass in seconds.
  */
 import { wait } from '../transport.ts';
-import { Failure } from './failure.ts';
+import { Failure, fetchOnce } from './failure.ts';
 import type { Environment } from './settings.ts';
 
 interface OperatorGraph {
@@ -37,7 +37,7 @@ export const askGraph = async <Data extends object>(
   { query, variables }: { readonly query: string; readonly variables: object },
   signal: AbortSignal | null,
 ): Promise<Data> => {
-  const response = await fetch(`${url}/graphql`, {
+  const response = await fetchOnce(`${url}/graphql`, {
     method: 'POST',
     signal,
     headers: { 'content-type': 'application/json', authorization: `Bearer ${operatorToken}` },

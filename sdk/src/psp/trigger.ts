@@ -7,7 +7,7 @@ import type { PaymentClient } from '../client.ts';
 import type { Schemas, WebhookEventName } from '../schemas.ts';
 import { wait } from '../transport.ts';
 import type { Command, Context, Given } from './command.ts';
-import { Failure } from './failure.ts';
+import { Failure, fetchOnce } from './failure.ts';
 import { operatorGraphOf, frozenSays, liveUntil } from './operator-graph.ts';
 import { readAmount } from './command-line.ts';
 
@@ -51,7 +51,7 @@ type Signal = AbortSignal | null;
 const post = async (url: string, init: RequestInit): Promise<Response> => {
   const headers = new Headers(init.headers);
   headers.set('origin', new URL(url).origin);
-  const response = await fetch(url, { ...init, method: 'POST', headers, redirect: 'manual' });
+  const response = await fetchOnce(url, { ...init, method: 'POST', headers, redirect: 'manual' });
   if (response.status < 400) return response;
   const text = await response.text();
   throw new Failure('refused', `the hosted page answered ${response.status}: ${messageIn(text)}`);
@@ -115,7 +115,7 @@ interface PageState {
 }
 
 const readPage = async (paymentUrl: string, signal: Signal): Promise<PageState> => {
-  const response = await fetch(`${paymentUrl}/state`, { signal });
+  const response = await fetchOnce(`${paymentUrl}/state`, { signal });
   if (!response.ok)
     throw new Failure('refused', `there is no test payment at ${paymentUrl} (${response.status})`);
   // The page's own script reads the same.
