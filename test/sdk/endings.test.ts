@@ -123,6 +123,10 @@ describe('psp that is called wrongly', async () => {
       ['listen', '--forward-to', '9000', '--events', 'payment.succeeded,other'],
       ['payments', 'create', '--amount', '100', '--idempotency-key', 'заказ-1'],
       ['payments', 'create', '--amount', '100', '--idempotency-key', 'a\nb'],
+      ['payments', 'refund', 'x', '--amount', '0'],
+      ['payments', 'capture', 'x', '--amount', '0'],
+      ['payments', 'get', ''],
+      ['logs', ''],
     ])
       assert.equal((await psp.run(args)).code, 2, args.join(' '));
     assert.deepEqual(service.asked, []);
@@ -159,6 +163,14 @@ describe('psp that is called wrongly', async () => {
     assert.deepEqual(await said('payments create 100'), [
       2,
       `psp: psp payments create does not take "100"; ${see('payments create')}`,
+    ]);
+    assert.deepEqual(await said('payments get '), [
+      2,
+      `psp: psp payments get <id>: it is empty; ${see('payments get')}`,
+    ]);
+    assert.deepEqual(await said('payments refund x --amount 0'), [
+      2,
+      'psp: --amount: expected 1 or more, or no --amount',
     ]);
     assert.deepEqual(await said('banks --limit 3'), [
       2,

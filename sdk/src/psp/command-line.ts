@@ -101,6 +101,9 @@ export const readArguments = (commands: readonly Command[], line: readonly strin
     throw new Failure('usage', `psp ${command.name} does not take "${args[most]}"; ${see}`);
   if (!isHelp && args.length < least)
     throw new Failure('usage', `usage: psp ${command.name} ${command.args}; ${see}`);
+  // A variable of the shell that is not set.
+  if (!isHelp && args.includes(''))
+    throw new Failure('usage', `psp ${command.name} ${command.args}: it is empty; ${see}`);
   const all = (name: string): readonly string[] =>
     [values[name] ?? []].flat().filter((value) => typeof value === 'string');
   const twice = Object.keys(options).find((name) => !options[name]?.many && all(name).length > 1);
@@ -125,7 +128,10 @@ export const readAmount = (text: string, name = '--amount'): number => {
 
 export const readAnyAmount = (given: Given): number | undefined => {
   const text = given.text('amount');
-  return text === undefined ? undefined : readAmount(text);
+  if (text === undefined) return undefined;
+  const amount = readAmount(text);
+  if (amount === 0) throw new Failure('usage', '--amount: expected 1 or more, or no --amount');
+  return amount;
 };
 
 export const readCount = (text: string | undefined, fallback: number, name: string): number => {
