@@ -37,6 +37,9 @@ test('psp pay has the bank decline, and ends with 1 where that was not asked for
   assert.deepEqual([declined.code, declined.payment.status], [0, 'failed']);
   const why = await paid({ method: 'sbp' }, '--code', 'insufficient_funds');
   assert.deepEqual([why.code, why.out], [0, 'failed (insufficient_funds)']);
+  const unknown = await paid({}, '--code', 'insuficient_funds');
+  assert.deepEqual([unknown.code, unknown.payment.status], [2, 'pending']);
+  assert.match(unknown.err, /--code: the simulated bank has no failure code insuficient_funds/);
   const atBank = await paid({ amount: 10_005, method: 'cards' }, '--code', '000000');
   assert.deepEqual([atBank.code, atBank.payment.status], [1, 'failed']);
   assert.equal((await paid({ amount: 10_001 })).code, 1);

@@ -361,7 +361,11 @@ const goOn = async (url: string, shown: PageState, plan: Plan, stopped: AbortSig
   if (shown.method === 'any') await postJson(`${url}/method`, { method }, stopped);
   if (plan.declines) {
     const { failureCode } = plan;
-    await postJson(`${url}/plan`, { outcome: 'failed', failureCode }, stopped);
+    const answer = await postJson(`${url}/plan`, { outcome: 'failed', failureCode }, stopped);
+    // The page's own script reads the same.
+    const { plannedFailureCode: is } = (await answer.json()) as { plannedFailureCode: string };
+    if (failureCode !== null && is !== failureCode)
+      throw new Failure('usage', `--code: the simulated bank has no failure code ${failureCode}`);
   }
   const card = { ...testCard, ...(plan.card === null ? {} : { number: plan.card }) };
   await postJson(`${url}/pay`, method === 'cards' ? { card } : {}, stopped);
