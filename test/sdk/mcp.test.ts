@@ -152,6 +152,13 @@ describe('psp mcp', () => {
     }
   });
 
+  test('does not start with a limit that is no number', async (t) => {
+    for (const limit of ['--max-amount', '--max-day', '--max-calls']) {
+      const { code, err } = await terminal(t).runProcess(['mcp', '--allow-writes', limit, 'x']);
+      assert.deepEqual([code, err], [2, `psp: ${limit}: expected a number from 1\n`]);
+    }
+  });
+
   test('writes with a live key only when that is said twice', async (t) => {
     const psp = terminal(t, 'sk_live_aaaaaa_x');
     const { code, err } = await psp.runProcess(['mcp', '--allow-writes']);

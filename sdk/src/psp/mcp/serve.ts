@@ -152,13 +152,19 @@ const addReads = (server: McpServer, { client }: Context): void => {
     add(server, tool, { readOnlyHint: true }, (args) => tool.call(client(), args));
 };
 
-const addWrites = (server: McpServer, context: Context): void => {
-  const { given, env, settings, client } = context;
-  const take = openAllowance(env, settings.apiKey ?? '', {
+/** The limits that the line names. Throws for one that is no number. */
+const allowanceOf = ({ given, env, settings }: Context) =>
+  openAllowance(env, settings.apiKey ?? '', {
     amountOfCall: readCount(given.text('max-amount'), 1_000_00, '--max-amount'),
     amountOfDay: readCount(given.text('max-day'), 10_000_00, '--max-day'),
     callsOfDay: readCount(given.text('max-calls'), 50, '--max-calls'),
   });
+
+const addWrites = (
+  server: McpServer,
+  { client }: Context,
+  take: ReturnType<typeof allowanceOf>,
+): void => {
   const annotations = { readOnlyHint: false, destructiveHint: true, idempotentHint: true };
   for (const tool of writeTools)
     add(server, tool, annotations, async (args) => {
@@ -176,13 +182,15 @@ export const serve = async (context: Context): Promise<void> => {
     throw new Failure('usage', 'a live key moves real money: --allow-writes needs --live with it');
   // Throws without a key.
   context.client();
+  // Before an assistant connects: it would not be told what is wrong with the line.
+  const take = allowanceOf(context);
   const handle = serveStdio(() => {
     const server = new McpServer(
       { name: 'payment-service', version },
       { capabilities: { tools: {} } },
     );
     addReads(server, context);
-    if (writes) addWrites(server, context);
+    if (writes) addWrites(server, context, take);
     return server;
   });
   await new Promise<void>((resolve) => {
