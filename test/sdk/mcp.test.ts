@@ -52,6 +52,8 @@ describe('psp mcp', () => {
     assert.ok(value.available > 0);
     const paid = await assistant.call('payments_list', { status: 'succeeded', limit: 1 });
     assert.equal(paid.value.items[0].id, merchant.paidIds[0]);
+    const returned = await assistant.call('payments_list', { status: 'refunded' });
+    assert.deepEqual(returned.value.items, []);
     const { order_id } = paid.value.items[0];
     const ordered = await assistant.call('payments_list', { order_id });
     assert.deepEqual(

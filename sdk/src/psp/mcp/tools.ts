@@ -133,10 +133,7 @@ export const readTools: readonly ReadTool[] = [
     'payments_list',
     'Payments of the shop, newest first.',
     {
-      status: oneOf(
-        ['pending', 'processing', 'authorized', 'succeeded', 'failed', 'expired', 'cancelled'],
-        'of one status',
-      ),
+      status: oneOf(enums.PaymentStatus, 'of one status'),
       order_id: text('of this order, by exactly this number'),
       customer_id: text('of this customer, by exactly this customer_id'),
       ...period,
