@@ -86,6 +86,7 @@ const came = (value: unknown, secret: boolean): string => {
       ? JSON.stringify(value)
       : `a string of ${Array.from(value).length} characters`;
   if (typeof value === 'boolean') return String(value);
+  if (typeof value !== 'symbol' && typeof value !== 'number') return typeof value;
   // A symbol is a number that is not written as a safe integer, or says why no record can hold a
   // text (`readBody`).
   const written = typeof value === 'symbol' ? (value.description ?? '') : String(value);

@@ -324,14 +324,17 @@ const resultsOf = ({ events, read, leave, responseName, call, log }: ResultsDeps
     await events.return?.();
     return { done: true, value: undefined };
   };
+  /** Newer events wait in the reader's buffer meanwhile. */
+  const readPatiently: ReadEvent = async (event) => {
+    const result = await read(event);
+    return waitedTooLong(result) && !hasLeft ? readPatiently(event) : result;
+  };
   const advance = async (): Promise<IteratorResult<ExecutionResult, undefined>> => {
     for (;;) {
       const delivered = await events.next();
       if (delivered.done) return end();
       missed += delivered.value.missed;
-      // Newer events wait in the reader's buffer meanwhile.
-      let result = await read(delivered.value.event);
-      while (waitedTooLong(result) && !hasLeft) result = await read(delivered.value.event);
+      const result = await readPatiently(delivered.value.event);
       if (hasLeft) return { done: true, value: undefined };
       if (result.errors || result.data?.['liveEvent']) {
         const value = renamed(result, responseName, missed);
