@@ -53,6 +53,10 @@ test('psp pay pays through a link, binds a token, and says what is no test payme
   const again = await psp.run(['pay', token.body.pay_url]);
   assert.deepEqual([again.code, again.err.includes('succeeded already')], [1, true]);
   assert.equal((await psp.run(['pay', `${service.rest}/pay/nothing`])).code, 1);
+  const { err } = await psp.run(['pay', `${service.rest}/pay/l/nothing`]);
+  assert.equal(err, 'psp: the hosted page answered 404\n');
+  const wrong = await paid({}, '--card', '4111111111111112');
+  assert.match(wrong.err, /answered 400: The bank did not accept these details/);
   assert.equal((await psp.run(['pay', 'nothing'])).code, 2);
   assert.equal((await psp.run(['pay', token.body.pay_url, '--card', 'x'])).code, 2);
   assert.equal((await psp.run(['pay'])).code, 2);

@@ -43,8 +43,8 @@ export const askGraph = async <Data extends object>(
     headers: { 'content-type': 'application/json', authorization: `Bearer ${operatorToken}` },
     body: JSON.stringify({ query, variables }),
   });
-  // The caller names what its query selects.
-  const { errors, data } = (await response.json()) as GraphAnswer<Data>;
+  // The caller names what its query selects. A proxy answers with something else.
+  const { errors, data } = (await response.json().catch(() => ({}))) as GraphAnswer<Data>;
   const [error] = errors ?? [];
   if (error || !data) throw new Failure('refused', `${what}: ${error?.message ?? 'no answer'}`);
   return data;

@@ -51,18 +51,19 @@ type Signal = AbortSignal | null;
 const post = async (url: string, init: RequestInit): Promise<Response> => {
   const headers = new Headers(init.headers);
   headers.set('origin', new URL(url).origin);
+  headers.set('accept-language', 'en');
   const response = await fetchOnce(url, { ...init, method: 'POST', headers, redirect: 'manual' });
   if (response.status < 400) return response;
   const text = await response.text();
-  throw new Failure('refused', `the hosted page answered ${response.status}: ${messageIn(text)}`);
+  throw new Failure('refused', `the hosted page answered ${response.status}${messageIn(text)}`);
 };
 
-/** The message of an error as JSON; of another answer, its beginning. */
+/** The message of an error as JSON; none of a page for people. */
 const messageIn = (text: string): string => {
   try {
-    return (JSON.parse(text) as { error: { message: string } }).error.message;
+    return `: ${(JSON.parse(text) as { error: { message: string } }).error.message}`;
   } catch {
-    return text.slice(0, 200);
+    return '';
   }
 };
 
@@ -116,10 +117,12 @@ interface PageState {
 
 const readPage = async (paymentUrl: string, signal: Signal): Promise<PageState> => {
   const response = await fetchOnce(`${paymentUrl}/state`, { signal });
-  if (!response.ok)
-    throw new Failure('refused', `there is no test payment at ${paymentUrl} (${response.status})`);
-  // The page's own script reads the same.
-  return (await response.json()) as PageState;
+  // The page's own script reads the same; another site may answer anything.
+  const state = response.ok
+    ? ((await response.json().catch(() => null)) as PageState | null)
+    : null;
+  if (state) return state;
+  throw new Failure('refused', `there is no test payment at ${paymentUrl} (${response.status})`);
 };
 
 const paid = async (
