@@ -20,6 +20,8 @@ export interface Answer {
   readonly body: any;
 }
 
+const waitedTooLong = 'Too many documents and lists are waiting';
+
 /**
  * Asks the graph as the operator, or with another Authorization. Throws on errors. All files ask one
  * service as one operator, whose documents wait for each other: it asks again, as it is told to.
@@ -32,7 +34,7 @@ export const askGraph = async (
 ): Promise<any> => {
   const answer = await eventually(async () => {
     const answered = await postGraph(service, query, variables, bearer);
-    return answered.errors?.[0].message.startsWith('Too many documents') ? null : answered;
+    return answered.errors?.[0].message.startsWith(waitedTooLong) ? null : answered;
   }, 'a turn in the lane');
   if (answer.errors) throw new Error(JSON.stringify(answer.errors));
   return answer.data;
@@ -69,8 +71,8 @@ export interface Merchant {
 
 /**
  * Calls a REST route with a key. Fails when the answer is not what `schema/openapi.yaml` describes.
- * Asks again while an earlier call with its idempotency key is at work: on a busy machine that may
- * take longer than the service has a call wait.
+ * Asks again while an earlier call with its idempotency key is at work, and when a list has waited
+ * too long for its turn: on a busy machine that may take longer than the service has a call wait.
  */
 export const callRest = (
   at: { readonly rest: string; readonly key: string },
@@ -81,8 +83,10 @@ export const callRest = (
 ): Promise<Answer> =>
   eventually(async () => {
     const answer = await callOnce(at, method, path, body, headers);
-    return answer.body.error?.code !== 'idempotent_in_progress' && answer;
-  }, 'the earlier call with its key');
+    const { code, message } = answer.body.error ?? {};
+    const isLater = code === 'idempotent_in_progress' || message?.startsWith(waitedTooLong);
+    return !isLater && answer;
+  }, 'the earlier call with its key, or a turn in the lane');
 
 const callOnce = async (
   at: { readonly rest: string; readonly key: string },
