@@ -25,8 +25,8 @@ const isDay = (text: string): boolean => {
   }
 };
 
-/** A moment as the graph takes it, in a year of four digits. */
-const isInstant = (text: string): boolean => /^\d{4}-/.test(text) && readInstant(text) !== null;
+/** A moment as the graph takes it. */
+const isInstant = (text: string): boolean => readInstant(text) !== null;
 
 /** Finds every mistake of a value, the first one first. */
 const ajv = new Ajv2020({

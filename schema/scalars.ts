@@ -74,18 +74,20 @@ const signedMinorUnits = integerScalar(
   fromSum,
 );
 
-const firstMoment_ms = Date.parse('0001-01-01T00:00:00Z');
-const lastMoment_ms = Date.parse('9999-12-31T23:59:59.999Z');
+const firstMoment = Temporal.Instant.from('0001-01-01T00:00:00Z');
+const lastMoment = Temporal.Instant.from('9999-12-31T23:59:59.999Z');
 
 /**
- * The moment that a text states; null when it states none within the years 1 to 9999 in UTC, which
- * are all that PostgreSQL reads in the form in which moments are written here.
+ * The moment that a text states, in a year of four digits; null when it states none. One before the
+ * year 1 or after 9999 in UTC is the first or the last of them: PostgreSQL reads no other in the form
+ * in which moments are written here.
  */
 export const readInstant = (text: string): Temporal.Instant | null => {
+  if (!/^\d{4}-/.test(text)) return null;
   try {
     const instant = Temporal.Instant.from(text);
-    const { epochMilliseconds: at_ms } = instant;
-    return at_ms >= firstMoment_ms && at_ms <= lastMoment_ms ? instant : null;
+    if (Temporal.Instant.compare(instant, firstMoment) < 0) return firstMoment;
+    return Temporal.Instant.compare(instant, lastMoment) > 0 ? lastMoment : instant;
   } catch {
     return null;
   }

@@ -25,16 +25,11 @@ test('a moment is written as Temporal writes it, to the millisecond, whatever da
 
 test('a moment is read when PostgreSQL reads it too, and is otherwise the caller’s mistake', () => {
   const read = (text: string): string => rfc3339(scalars.DateTime.parseValue(text));
-  for (const text of ['0001-01-01T00:00:00.000Z', '9999-12-31T23:59:59.999Z'])
-    assert.equal(read(text), text);
-  for (const text of [
-    'x',
-    '0000-12-31T23:59:59Z',
-    '-000001-01-01T00:00:00Z',
-    '+010000-01-01T00:00:00Z',
-    '0001-01-01T00:00:00+12:00',
-    '9999-12-31T23:59:59-12:00',
-  ]) {
+  const [first, last] = ['0001-01-01T00:00:00.000Z', '9999-12-31T23:59:59.999Z'];
+  for (const text of [first, '0000-12-31T23:59:59Z', '0001-01-01T00:00:00+12:00'])
+    assert.equal(read(text), first);
+  for (const text of [last, '9999-12-31T23:59:59-12:00']) assert.equal(read(text), last);
+  for (const text of ['x', '-000001-01-01T00:00:00Z', '+010000-01-01T00:00:00Z']) {
     assert.throws(() => read(text), {
       message: `expected an RFC 3339 date-time, got ${text}`,
       extensions: { code: 'BAD_USER_INPUT' },
