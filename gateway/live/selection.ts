@@ -20,6 +20,7 @@ import {
   type OperationDefinitionNode,
   type SelectionSetNode,
 } from 'graphql';
+import { presentInputError } from '../../subgraphs/platform/graph/present-errors.ts';
 import { fragmentBehind, fragmentsOf, hasField, type Fragments } from '../graphql/fragments.ts';
 import { readVariables } from '../graphql/read-variables.ts';
 import type { GraphRequest } from '../graphql/run-documents.ts';
@@ -64,7 +65,8 @@ export const readSelection = (
   if (!fields || !node)
     return [badInput('The root field of a subscription takes no @skip and no @include.')];
   const variables = readVariables(schema, operation, request.variables);
-  if (variables.errors) return variables.errors.map((error) => badInput(error.message));
+  if (variables.errors)
+    return variables.errors.map((error) => badInput(presentInputError(error).message));
   const values = argumentsOf(root, node, variables.coerced);
   if (values instanceof GraphQLError) return [values];
   const typeName = getNamedType(root.getFields()[node.name.value]?.type)?.name;

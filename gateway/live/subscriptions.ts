@@ -3,6 +3,7 @@
  * results.
  */
 import { createHash } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { GraphQLError, type ExecutionResult, execute, print, type DocumentNode } from 'graphql';
 import { LRUCache } from 'lru-cache';
 import { accessRefusal } from '../../subgraphs/platform/access/access.ts';
@@ -95,7 +96,7 @@ const openSharedReads = (supergraph: Pick<Supergraph, 'apiSchema' | 'execute'>) 
         const result = owner === null ? read(event) : inTurn(owner, () => read(event));
         group.results.set(event.sequence, result);
         const forget = () => group.results.delete(event.sequence);
-        result.then((answer) => waitedTooLong(answer) && forget(), forget);
+        result.then((answer) => isRefusedForNow(answer) && forget(), forget);
         return result;
       },
       leave: (): void => {
@@ -108,8 +109,11 @@ const openSharedReads = (supergraph: Pick<Supergraph, 'apiSchema' | 'execute'>) 
   };
 };
 
-/** Whether the lane has refused the read, after ten seconds. */
-const waitedTooLong = ({ errors = [] }: ExecutionResult): boolean =>
+/** A read that was refused is repeated after so long: a queue that is full refuses at once. */
+const repeat_ms = 1_000;
+
+/** Whether the caller's reads have refused this one for now. */
+const isRefusedForNow = ({ errors = [] }: ExecutionResult): boolean =>
   errors.some(({ extensions }) => extensions['code'] === 'rate_limited');
 
 const groupName = ({ query, variables }: LiveSelection, { principal, isInLane }: Call): string =>
@@ -324,17 +328,19 @@ const resultsOf = ({ events, read, leave, responseName, call, log }: ResultsDeps
     await events.return?.();
     return { done: true, value: undefined };
   };
-  /** Newer events wait in the reader's buffer meanwhile. */
-  const readPatiently: ReadEvent = async (event) => {
+  /** Repeats a refused read. Newer events wait in the reader's buffer meanwhile. */
+  const readUntilAnswered: ReadEvent = async (event) => {
     const result = await read(event);
-    return waitedTooLong(result) && !hasLeft ? readPatiently(event) : result;
+    if (hasLeft || !isRefusedForNow(result)) return result;
+    await sleep(repeat_ms, undefined, { ref: false });
+    return readUntilAnswered(event);
   };
   const advance = async (): Promise<IteratorResult<ExecutionResult, undefined>> => {
     for (;;) {
       const delivered = await events.next();
       if (delivered.done) return end();
       missed += delivered.value.missed;
-      const result = await readPatiently(delivered.value.event);
+      const result = await readUntilAnswered(delivered.value.event);
       if (hasLeft) return { done: true, value: undefined };
       if (result.errors || result.data?.['liveEvent']) {
         const value = renamed(result, responseName, missed);

@@ -25,8 +25,8 @@ import { eventually, patience_ms } from '../support/eventually.ts';
 describe('receipts at T-Bank', () => {
   let acquirer: Acquirer;
   let record: MigratedDatabase;
-  /** The hasty one is for answers that never come. */
-  let banks: Readonly<Record<'1.05' | '1.2' | 'hasty', OpenedBank>>;
+  /** `lossy` gives up soon: its answers are lost. */
+  let banks: Readonly<Record<'1.05' | '1.2' | 'lossy', OpenedBank>>;
   let receiver: Awaited<ReturnType<typeof openReceiver>>;
   before(async () => {
     [acquirer, record] = await Promise.all([startAcquirer(), startMigratedDatabase()]);
@@ -46,7 +46,7 @@ describe('receipts at T-Bank', () => {
     banks = {
       '1.05': open('1.05', patience_ms),
       '1.2': open('1.2', patience_ms),
-      hasty: open('1.2', 1_500),
+      lossy: open('1.2', 1_500),
     };
   });
   after(async () => {
@@ -129,7 +129,7 @@ describe('receipts at T-Bank', () => {
   });
 
   test('a closing receipt goes out once, whatever becomes of its answer and however many order it', async () => {
-    const bank = banks.hasty;
+    const bank = banks.lossy;
     for (const fault of ['timeout_after', 'error_after', 'slow'] as const) {
       const payment = await paid(9_000, receiptOf(9_000, 'full_prepayment'));
       await notified(payment, 'payment');

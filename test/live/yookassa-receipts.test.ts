@@ -27,8 +27,8 @@ describe('receipts at YooKassa', () => {
   let acquirer: Acquirer;
   let record: MigratedDatabase;
   let bank: OpenedBank;
-  /** For answers that never come. */
-  let hasty: OpenedBank;
+  /** The same, which gives up soon: its answers are lost. */
+  let lossy: OpenedBank;
   before(async () => {
     [acquirer, record] = await Promise.all([startAcquirer(), startMigratedDatabase()]);
     const { pool } = record.database;
@@ -39,10 +39,10 @@ describe('receipts at YooKassa', () => {
     const withAttempts = (attempt_ms: number): OpenedBank =>
       openYooKassa({ url: acquirer.api, payouts: null, attempt_ms }, accounts, pool);
     bank = withAttempts(patience_ms);
-    hasty = withAttempts(500);
+    lossy = withAttempts(500);
   });
   after(async () => {
-    await Promise.all([bank.close(), hasty.close()]);
+    await Promise.all([bank.close(), lossy.close()]);
     await Promise.all([acquirer.stop(), record.close()]);
   });
 
@@ -135,7 +135,7 @@ describe('receipts at YooKassa', () => {
       });
       const lost = { fault, method: 'POST', path: '/receipts' } as const;
       await acquirer.faults({ next: [lost, lost, lost] });
-      const answers = await Promise.all([receiptBank(hasty)(order), receiptBank(hasty)(order)]);
+      const answers = await Promise.all([receiptBank(lossy)(order), receiptBank(lossy)(order)]);
       assert.ok(
         answers.every(({ kind }) => kind !== 'failed'),
         JSON.stringify(answers),

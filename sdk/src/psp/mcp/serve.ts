@@ -182,7 +182,7 @@ export const serve = async (context: Context): Promise<void> => {
     throw new Failure('usage', 'a live key moves real money: --allow-writes needs --live with it');
   // Throws without a key.
   context.client();
-  // Before an assistant connects: it would not be told what is wrong with the line.
+  // A wrong limit ends the command here. An assistant that has connected could not be told of it.
   const take = allowanceOf(context);
   const handle = serveStdio(() => {
     const server = new McpServer(
