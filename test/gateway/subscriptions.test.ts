@@ -266,6 +266,7 @@ describe('a subscription', () => {
       assert.deepEqual(await events.next(), {
         data: { paymentCreated: { id, payment: { id: subject } } },
       });
+    assert.equal(fixture.count('liveEvent'), 3, 'the refused read is repeated after a pause');
   });
 
   test('of a console that does not read loses its oldest events, reports how many, and does not delay others', async (t) => {
