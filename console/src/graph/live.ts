@@ -94,17 +94,27 @@ const openDebouncer = () => {
   };
 };
 
+/** The screen is queried anew at most once in this time, however many events were missed. */
+const missed_ms = 2_000;
+
 /** Subscribes to what happens to the objects of a merchant, or of all. */
 export const useLiveEvents = (merchantId: string | null): void => {
   const client = useClient();
   useEffect(() => {
     const debounce = openDebouncer();
+    let reload: ReturnType<typeof setTimeout> | null = null;
+    const reloadSoon = (): void => {
+      reload ??= setTimeout(() => {
+        reload = null;
+        reloadScreen();
+      }, missed_ms);
+    };
     const events = client
       .subscription(graph.LiveEvents, { merchantId })
       .subscribe(({ data, error, extensions }) => {
         const change = data && changeOf(data.events);
         if (change) debounce(change);
-        if (error ?? extensions?.['missed']) reloadScreen();
+        if (error ?? extensions?.['missed']) reloadSoon();
       });
     const changed = client
       .subscription(graph.ListsChanged, { merchantId })
@@ -112,6 +122,7 @@ export const useLiveEvents = (merchantId: string | null): void => {
         if (data) lists.give(new Set(data.listsChanged.lists));
       });
     return () => {
+      if (reload) clearTimeout(reload);
       events.unsubscribe();
       changed.unsubscribe();
     };
